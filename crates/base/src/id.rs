@@ -1,0 +1,173 @@
+//! Newtype ids: a prefix that says what it names, then 26 characters of Crockford base 32.
+//!
+//! Most ids start with their time, so that rows made together lie together. A session's id is 128 random bits:
+//! it is no credential, but a guessable one would tell who exists.
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use serde::{Deserialize, Serialize};
+
+use crate::clock::Timestamp;
+use crate::secret::random_bytes;
+
+const ALPHABET: &[u8; 32] = b"0123456789abcdefghjkmnpqrstvwxyz";
+const BODY_CHARS: u32 = 26;
+
+/// 128 bits as 26 characters, most significant first.
+fn base32(bits: u128) -> String {
+    (0..BODY_CHARS)
+        .rev()
+        .filter_map(|position| {
+            let digit = (bits >> (position * 5)) & 0x1f;
+            ALPHABET.get(usize::try_from(digit).ok()?).map(|byte| char::from(*byte))
+        })
+        .collect()
+}
+
+fn is_body(text: &str) -> bool {
+    text.len() == BODY_CHARS as usize
+        && text.bytes().all(|byte| ALPHABET.contains(&byte))
+        && text.as_bytes().first() <= Some(&b'7')
+}
+
+fn random_body() -> String {
+    base32(u128::from_be_bytes(random_bytes()))
+}
+
+/// 48 bits of time, 16 that count within the millisecond, 64 random ones. What one process makes sorts as it was made, even
+/// when its threads read the clock out of step or the clock is set back.
+fn timed_body(now: Timestamp) -> String {
+    static LAST: Mutex<u64> = Mutex::new(0);
+    let leading = {
+        let mut last = LAST.lock().unwrap_or_else(PoisonError::into_inner);
+        *last = last.saturating_add(1).max((now.ms().unsigned_abs() & 0xffff_ffff_ffff) << 16);
+        *last
+    };
+    let random = u64::from_be_bytes(random_bytes());
+    base32(u128::from(leading) << 64 | u128::from(random))
+}
+
+macro_rules! ids {
+    ($($(#[$doc:meta])* $name:ident = $prefix:literal, $make:ident;)*) => {$(
+        $(#[$doc])*
+        #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        pub struct $name(Arc<str>);
+
+        impl $name {
+            /// What every id of this kind begins with.
+            pub const PREFIX: &'static str = $prefix;
+
+            /// The id in `text`, if it has the form of one.
+            pub fn parse(text: &str) -> Option<Self> {
+                is_body(text.strip_prefix(Self::PREFIX)?).then(|| Self(text.into()))
+            }
+
+            /// An id as a row of ours holds it: it was checked when it was made.
+            pub fn from_row(text: &str) -> Self {
+                Self(text.into())
+            }
+
+            /// The id as text.
+            pub fn as_str(&self) -> &str {
+                &self.0
+            }
+
+            ids!(@make $make);
+        }
+
+        impl std::fmt::Display for $name {
+            fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                f.write_str(&self.0)
+            }
+        }
+
+        impl Serialize for $name {
+            fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+                serializer.serialize_str(&self.0)
+            }
+        }
+
+        impl<'de> Deserialize<'de> for $name {
+            fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+                let text = std::borrow::Cow::<'de, str>::deserialize(deserializer)?;
+                Self::parse(&text).ok_or_else(|| serde::de::Error::custom(concat!("not an id of the form ", $prefix, "…")))
+            }
+        }
+    )*};
+    (@make timed) => {
+        /// A new id, made at `now`.
+        pub fn new(now: Timestamp) -> Self {
+            Self(format!("{}{}", Self::PREFIX, timed_body(now)).into())
+        }
+    };
+    (@make random) => {
+        /// A new id of 128 random bits.
+        pub fn random() -> Self {
+            Self(format!("{}{}", Self::PREFIX, random_body()).into())
+        }
+    };
+}
+
+ids! {
+    /// A tenant.
+    OrgId = "org_", timed;
+    /// A project of an org.
+    ProjectId = "prj_", timed;
+    /// An API key (its name, not its secret).
+    KeyId = "key_", timed;
+    /// One agent's run in a project.
+    SessionId = "ses_", random;
+    /// A machine identity of an org.
+    AgentId = "agt_", timed;
+    /// An access token of an agent (its name, not its secret).
+    TokenId = "tok_", timed;
+    /// A person with a console login.
+    UserId = "usr_", timed;
+    /// A brick.
+    BrickId = "brk_", timed;
+    /// A version of a brick.
+    BrickVersionId = "bkv_", timed;
+    /// A kit.
+    KitId = "kit_", timed;
+    /// A version of a kit.
+    KitVersionId = "ktv_", timed;
+    /// One request, as `x-request-id` and the audit trail name it.
+    RequestId = "req_", random;
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn ids_have_their_prefix_and_read_back() {
+        let id = BrickId::new(Timestamp::from_ms(1_763_238_099_007));
+        assert_eq!(BrickId::parse(id.as_str()), Some(id.clone()));
+        assert_eq!(KitId::parse(id.as_str()), None);
+        assert_ne!(SessionId::random(), SessionId::random());
+        assert_eq!(serde_json::from_str::<BrickId>(&serde_json::to_string(&id).unwrap()).unwrap(), id);
+    }
+
+    #[test]
+    fn later_ids_sort_later() {
+        let early = BrickId::new(Timestamp::from_ms(1_000));
+        let late = BrickId::new(Timestamp::from_ms(1_001));
+        assert!(early < late);
+    }
+
+    proptest! {
+        #[test]
+        fn parsing_anything_never_panics_and_accepts_only_the_form(text in "\\PC{0,40}") {
+            if let Some(id) = SessionId::parse(&text) {
+                prop_assert_eq!(id.as_str(), text.as_str());
+                prop_assert!(text.starts_with("ses_") && text.len() == 30);
+            }
+        }
+
+        #[test]
+        fn every_128_bits_make_a_body(bits in any::<u128>()) {
+            prop_assert!(is_body(&base32(bits)));
+        }
+    }
+}

@@ -1,0 +1,94 @@
+//! Every limit of the product, in one place, with its reason.
+//!
+//! Those an operator may change stand in [`Limits`]; the rest are constants.
+
+/// The limits an operator may change (`toolcrib.toml`, section `[limits]`).
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Limits {
+    /// Largest request body. Whole source files travel in one call; more than this is a mistake or an attack.
+    pub body_bytes_max: usize,
+    /// Most messages in one legacy batch. Each costs a rate-limit token, so this only bounds the parse.
+    pub batch_messages_max: usize,
+    /// Deepest nesting of JSON. Recursive readers downstream must never meet more.
+    pub json_depth_max: usize,
+    /// Calls an agent's tokens may make in a minute, unless the agent says otherwise.
+    pub agent_calls_per_minute: u32,
+    /// Calls an agent may make at once before the minute's rate applies.
+    pub agent_calls_burst: u32,
+    /// Calls a key may make in a minute; its sessions share it.
+    pub key_calls_per_minute: u32,
+    /// Calls a key may make at once: a full batch passes when the key has been quiet.
+    pub key_calls_burst: u32,
+    /// Failed logins an agent key, an account or an address may make in a minute.
+    pub login_failures_per_minute: u32,
+    /// How long a session lives when its opener does not say.
+    pub session_ttl_seconds: u64,
+    /// Most connections at once; beyond it new ones wait in the kernel's queue.
+    pub connections_max: usize,
+    /// How long a client may take to send its request head, and then each next piece of its body.
+    pub client_idle_seconds: u64,
+    /// How long a stop waits for calls under way.
+    pub drain_seconds: u64,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self {
+            body_bytes_max: 16 * 1024 * 1024,
+            batch_messages_max: 1_000,
+            json_depth_max: 128,
+            agent_calls_per_minute: 600,
+            agent_calls_burst: 100,
+            key_calls_per_minute: 6_000,
+            key_calls_burst: 1_000,
+            login_failures_per_minute: 10,
+            session_ttl_seconds: 24 * 60 * 60,
+            connections_max: 4_096,
+            client_idle_seconds: 30,
+            drain_seconds: 20,
+        }
+    }
+}
+
+/// How long an agent's access token lives; there is no refresh.
+pub const AGENT_TOKEN_TTL_MS: i64 = 15 * 60 * 1_000;
+/// The longest session: a forgotten one must end some day.
+pub const SESSION_TTL_SECONDS_MAX: u64 = 30 * 24 * 60 * 60;
+/// How long a console login lasts.
+pub const LOGIN_TTL_MS: i64 = 12 * 60 * 60 * 1_000;
+/// Rows in a page of a list when the caller does not say.
+pub const PAGE_ROWS_DEFAULT: u32 = 50;
+/// Most rows in a page of a list: bounds one answer's memory.
+pub const PAGE_ROWS_MAX: u32 = 200;
+/// Tools in a page of `tools/list`. Most clients never ask for a second page, so one page should hold a usual list.
+pub const TOOLS_PER_PAGE: usize = 200;
+/// Longest name of an org, project, key, agent, brick or kit, in Unicode scalar values.
+pub const NAME_CHARS_MAX: usize = 120;
+/// Longest description of a brick or kit, and notes of a kit version.
+pub const DESCRIPTION_CHARS_MAX: usize = 500;
+/// Longest evaluation prompt of a brick.
+pub const EVALUATION_PROMPT_CHARS_MAX: usize = 10_000;
+/// Most bricks in one kit: a kit is read whole.
+pub const KIT_BRICKS_MAX: usize = 500;
+/// Most entries of an allowlist or a scope list in one request.
+pub const ALLOWLIST_ENTRIES_MAX: usize = 1_000;
+/// Most writes that share one commit: bounds how long the first of them waits.
+pub const COMMIT_JOBS_MAX: usize = 256;
+/// Writes that may wait for the writer; beyond it callers are told to come back.
+pub const WRITE_QUEUE_MAX: usize = 4_096;
+/// Credentials remembered between requests; each is a few hundred bytes.
+pub const PRINCIPAL_CACHE_MAX: usize = 20_000;
+/// Rate limiters remembered between requests. Beyond it the least used start afresh.
+pub const LIMITER_CACHE_MAX: usize = 100_000;
+/// Password hashes computed at once: argon2 takes 19 MiB each.
+pub const PASSWORD_HASHES_AT_ONCE: usize = 2;
+/// Notifications of one call that may wait for a slow client.
+pub const NOTIFICATION_QUEUE_MAX: usize = 256;
+/// How long a client may keep a listed answer (`ttlMs`).
+pub const LIST_TTL_MS: u64 = 60_000;
+/// How long a client may take to answer what a call asked back: a person may have to be found.
+pub const REQUEST_STATE_TTL_MS: i64 = 15 * 60 * 1_000;
+/// Resources that one subscription may watch.
+pub const SUBSCRIPTION_URIS_MAX: usize = 1_000;
+/// Largest body of a management call that anyone may make (a login): strangers must not fill the memory.
+pub const PUBLIC_BODY_BYTES_MAX: usize = 16 * 1024;

@@ -1,0 +1,199 @@
+//! `toolcrib bench doors`: what the doors cost beside a bare echo, how writers share commits, memory and start-up.
+
+use std::net::SocketAddr;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, Result};
+use futures_util::future::try_join_all;
+use serde_json::{Value, json};
+use tempfile::TempDir;
+
+use crate::connection::{Connection, post};
+use crate::load::{Load, load};
+use crate::process::{Process, free_address};
+use crate::report::Report;
+
+/// How thorough a run is.
+#[derive(Clone, Debug)]
+pub struct DoorsOptions {
+    /// The `toolcrib` binary to measure.
+    pub binary: PathBuf,
+    /// How long each load lasts, in each of the rounds.
+    pub seconds: u64,
+    /// Rounds in which the server and its yardstick take turns.
+    pub rounds: u32,
+    /// Orgs to make before the last measurement.
+    pub orgs: u32,
+}
+
+const CONNECTIONS: usize = 16;
+const WRITERS: usize = 64;
+const BRICKS: usize = 1_000;
+
+/// Limits that are not what is measured here.
+const SETTINGS: &str = "[limits]\nkey_calls_per_minute = 4000000000\nkey_calls_burst = 4000000000\n";
+
+/// A server under measurement.
+struct Bench {
+    process: Process,
+    address: SocketAddr,
+    admin_key: String,
+    org: String,
+    door: String,
+    session_key: String,
+}
+
+/// Runs every measurement.
+pub async fn doors(options: &DoorsOptions) -> Result<Report> {
+    let folder = TempDir::with_prefix("toolcrib-bench-")?;
+    let mut report = Report::default();
+    let mut bench = Bench::start(&options.binary, folder.path()).await?;
+    tokio::time::sleep(Duration::from_secs(1)).await;
+    let resident = bench.process.resident_bytes()? as f64 / 1e6;
+    report.at_most("idle fresh server", resident, "MB", "resident memory".into(), "≤ 60 MB", 60.0);
+
+    let time = Duration::from_secs(options.seconds);
+    writers(&bench, time, &mut report).await?;
+    bench.seed_bricks().await?;
+
+    let ping = json!({"jsonrpc": "2.0", "id": 1, "method": "ping"});
+    let list = json!({"jsonrpc": "2.0", "id": 1, "method": "tools/list"});
+    let bricks =
+        json!({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": "bricks.list", "arguments": {"limit": 20}}});
+    beside_echo(options, &bench, folder.path(), "ping", &ping, ("≤ 1.5 ×", 1.5), &mut report).await?;
+    beside_echo(options, &bench, folder.path(), "tools/list", &list, ("≤ 1.5 ×", 1.5), &mut report).await?;
+    beside_echo(options, &bench, folder.path(), "bricks.list (20 of 1,000)", &bricks, ("≤ 3 ×", 3.0), &mut report).await?;
+
+    if options.orgs > 0 {
+        many_orgs(options, &bench, &bricks, &mut report).await?;
+    }
+    bench.process.terminate()?;
+    let began = Instant::now();
+    bench.process = Process::start(&options.binary, &serve_arguments(&bench.address.to_string(), &data(folder.path())))?;
+    let ready = bench.process.wait_for(bench.address, began).await?.as_secs_f64();
+    report.at_most("start to ready, existing data", ready, "s", format!("with {} orgs", options.orgs + 1), "≤ 1 s", 1.0);
+    Ok(report)
+}
+
+fn data(folder: &Path) -> String {
+    folder.join("data").display().to_string()
+}
+
+fn serve_arguments<'a>(listen: &'a str, data: &'a str) -> [&'a str; 5] {
+    ["serve", "--listen", listen, "--data", data]
+}
+
+impl Bench {
+    async fn start(binary: &Path, folder: &Path) -> Result<Self> {
+        let (address, data) = (free_address()?, data(folder));
+        std::fs::create_dir_all(&data)?;
+        std::fs::write(Path::new(&data).join("toolcrib.toml"), SETTINGS)?;
+        let mut process = Process::start(binary, &serve_arguments(&address.to_string(), &data))?;
+        process.wait_for(address, Instant::now()).await?;
+        let file: Value = serde_json::from_slice(&std::fs::read(Path::new(&data).join("server.json"))?)?;
+        let admin_key = text(&file, "/key")?;
+        let mut connection = Connection::open(address).await?;
+        let made = connection.json(&post("/api/orgs", &admin_key, r#"{"name":"bench"}"#), 201).await?;
+        let (org, key) = (text(&made, "/org/id")?, text(&made, "/key/fullKey")?);
+        let project = connection.json(&post(&format!("/api/org/{org}/projects"), &key, r#"{"name":"bench"}"#), 201).await?;
+        let body = json!({"projectId": text(&project, "/project/id")?}).to_string();
+        let opened = connection.json(&post(&format!("/api/org/{org}/sessions"), &key, &body), 201).await?;
+        let bearer = text(&opened, "/mcpConfig/mcpServers/toolcrib/headers/Authorization")?;
+        let session_key = bearer.strip_prefix("Bearer ").context("a bearer key")?.to_owned();
+        let door = format!("/api/mcp/{}", text(&opened, "/sessionId")?);
+        Ok(Self { process, address, admin_key, org, door, session_key })
+    }
+
+    fn request(&self, message: &Value) -> Vec<u8> {
+        post(&self.door, &self.session_key, &message.to_string())
+    }
+
+    /// Makes sure that a page of twenty is taken from at least a thousand.
+    async fn seed_bricks(&self) -> Result<()> {
+        let request = self.request(&create_draft());
+        let each = BRICKS.div_ceil(CONNECTIONS);
+        try_join_all((0..CONNECTIONS).map(|_| async {
+            let mut connection = Connection::open(self.address).await?;
+            for _ in 0..each {
+                connection.json(&request, 200).await?;
+            }
+            anyhow::Ok(())
+        }))
+        .await?;
+        Ok(())
+    }
+}
+
+fn create_draft() -> Value {
+    let arguments = json!({"name": "tone is friendly", "type": "boolean", "evaluation_prompt": "Is the tone friendly?"});
+    json!({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": "bricks.create_draft", "arguments": arguments}})
+}
+
+fn text(value: &Value, pointer: &str) -> Result<String> {
+    value.pointer(pointer).and_then(Value::as_str).map(str::to_owned).with_context(|| format!("no {pointer} in {value}"))
+}
+
+/// One durable writer against many: they share commits.
+async fn writers(bench: &Bench, time: Duration, report: &mut Report) -> Result<()> {
+    let request = bench.request(&create_draft());
+    let alone = load(&bench.process, bench.address, 1, time, &request).await?;
+    let together = load(&bench.process, bench.address, WRITERS, time, &request).await?;
+    let yardstick = format!("{:.0}/s by one writer, {:.0}/s by {WRITERS}", alone.rate(), together.rate());
+    report.at_least("durable writers share commits", together.rate() / alone.rate(), "×", yardstick, "≥ 5 ×", 5.0);
+    Ok(())
+}
+
+/// The door and an echo of the same bytes take turns; the ratio of their processor time is the figure.
+async fn beside_echo(
+    options: &DoorsOptions,
+    bench: &Bench,
+    folder: &Path,
+    name: &'static str,
+    message: &Value,
+    (aim, most): (&'static str, f64),
+    report: &mut Report,
+) -> Result<()> {
+    let request = bench.request(message);
+    let answer = Connection::open(bench.address).await?.exchange(&request).await?.body.to_vec();
+    let file = folder.join("answer.json");
+    std::fs::write(&file, &answer)?;
+    let (address, path) = (free_address()?, file.display().to_string());
+    let mut echo = Process::start(&options.binary, &["bench", "echo", "--listen", &address.to_string(), "--answer", &path])?;
+    echo.wait_for(address, Instant::now()).await?;
+    let (mut ours, mut bare) = (Load::default(), Load::default());
+    let time = Duration::from_secs(options.seconds);
+    for _ in 0..options.rounds {
+        bare.add(load(&echo, address, CONNECTIONS, time, &request).await?);
+        ours.add(load(&bench.process, bench.address, CONNECTIONS, time, &request).await?);
+    }
+    let yardstick = format!(
+        "{:.1} µs a request beside {:.1} µs of a bare echo of the same {} bytes; {:.0}/s",
+        ours.cpu_us(),
+        bare.cpu_us(),
+        answer.len(),
+        ours.rate()
+    );
+    report.at_most(name, ours.cpu_us() / bare.cpu_us(), "×", yardstick, aim, most);
+    Ok(())
+}
+
+/// The same call before and after thousands of orgs were made.
+async fn many_orgs(options: &DoorsOptions, bench: &Bench, message: &Value, report: &mut Report) -> Result<()> {
+    let (request, time) = (bench.request(message), Duration::from_secs(options.seconds));
+    let before = load(&bench.process, bench.address, CONNECTIONS, time, &request).await?;
+    let each = options.orgs.div_ceil(CONNECTIONS as u32);
+    try_join_all((0..CONNECTIONS).map(|worker| async move {
+        let mut connection = Connection::open(bench.address).await?;
+        for number in 0..each {
+            let body = json!({"name": format!("org {worker} {number}")}).to_string();
+            connection.json(&post("/api/orgs", &bench.admin_key, &body), 201).await?;
+        }
+        anyhow::Ok(())
+    }))
+    .await?;
+    let after = load(&bench.process, bench.address, CONNECTIONS, time, &request).await?;
+    let yardstick = format!("{:.1} µs before and {:.1} µs after, org {}", before.cpu_us(), after.cpu_us(), bench.org);
+    report.at_most("a call among 10,000 orgs", after.cpu_us() / before.cpu_us(), "×", yardstick, "≤ 1.15 ×", 1.15);
+    Ok(())
+}

@@ -1,0 +1,67 @@
+//! Load: so many connections, each sending the same request as soon as the last was answered, for so long.
+
+use std::net::SocketAddr;
+use std::time::{Duration, Instant};
+
+use anyhow::{Result, bail};
+use futures_util::future::try_join_all;
+
+use crate::connection::Connection;
+use crate::process::Process;
+
+/// What a load did.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Load {
+    pub(crate) requests: u64,
+    pub(crate) server_cpu: Duration,
+    pub(crate) wall: Duration,
+}
+
+impl Load {
+    /// Processor time of the server for one request, in microseconds.
+    pub(crate) fn cpu_us(&self) -> f64 {
+        self.server_cpu.as_secs_f64() * 1e6 / self.requests.max(1) as f64
+    }
+
+    /// Requests in a second.
+    pub(crate) fn rate(&self) -> f64 {
+        self.requests as f64 / self.wall.as_secs_f64().max(1e-9)
+    }
+
+    pub(crate) fn add(&mut self, other: Load) {
+        self.requests += other.requests;
+        self.server_cpu += other.server_cpu;
+        self.wall += other.wall;
+    }
+}
+
+/// Loads `process` at `address` with `connections` that each send `request` until `time` is over.
+pub(crate) async fn load(
+    process: &Process,
+    address: SocketAddr,
+    connections: usize,
+    time: Duration,
+    request: &[u8],
+) -> Result<Load> {
+    let mut open = Vec::with_capacity(connections);
+    for _ in 0..connections {
+        let mut connection = Connection::open(address).await?;
+        // One exchange before the clock starts: accepting and first-time work are not what is measured.
+        connection.exchange(request).await?;
+        open.push(connection);
+    }
+    let (began, cpu_before) = (Instant::now(), process.cpu()?);
+    let workers = open.into_iter().map(|mut connection| async move {
+        let mut requests = 0_u64;
+        while began.elapsed() < time {
+            let answer = connection.exchange(request).await?;
+            if answer.status != 200 {
+                bail!("got {}: {}", answer.status, String::from_utf8_lossy(answer.body));
+            }
+            requests += 1;
+        }
+        Ok(requests)
+    });
+    let requests = try_join_all(workers).await?.iter().sum();
+    Ok(Load { requests, server_cpu: process.cpu()?.saturating_sub(cpu_before), wall: began.elapsed() })
+}

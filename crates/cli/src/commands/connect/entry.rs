@@ -1,0 +1,71 @@
+//! What an entry says, in each client's words. No member is ever null: Codex refuses a file with one.
+
+use anyhow::Result;
+use jsonc_parser::cst::CstInputValue;
+use toml_edit::{Array, InlineTable, Item, Table, value};
+
+use super::{Client, merge};
+
+/// How a client reaches us.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Entry {
+    /// It starts a program and speaks through its stdin and stdout.
+    Stdio {
+        /// The program.
+        program: String,
+        /// Its arguments.
+        arguments: Vec<String>,
+    },
+    /// It posts to a session's door.
+    Http {
+        /// The door.
+        url: String,
+        /// The session's key.
+        key: String,
+    },
+}
+
+impl Entry {
+    /// The entry in a JSON file.
+    pub(super) fn json(&self, client: Client) -> CstInputValue {
+        let text = |name: &str, text: &str| (name.to_owned(), CstInputValue::from(text));
+        // Cursor tells the two apart by their members and documents no type for them.
+        let kind = |word: &str| (client != Client::Cursor).then(|| text("type", word));
+        let mut members = Vec::new();
+        match self {
+            Entry::Stdio { program, arguments } => {
+                members.extend(kind("stdio"));
+                members.push(text("command", program));
+                members.push(("args".to_owned(), CstInputValue::from(arguments.clone())));
+            }
+            Entry::Http { url, key } => {
+                members.extend(kind("http"));
+                members.push(text("url", url));
+                let headers = vec![text("Authorization", &format!("Bearer {key}"))];
+                members.push(("headers".to_owned(), CstInputValue::Object(headers)));
+            }
+        }
+        CstInputValue::Object(members)
+    }
+
+    /// The entry in Codex's file.
+    pub(super) fn toml(&self) -> Item {
+        let mut table = Table::new();
+        match self {
+            Entry::Stdio { program, arguments } => {
+                table.insert("command", value(program));
+                table.insert("args", value(arguments.iter().collect::<Array>()));
+            }
+            Entry::Http { url, key } => {
+                table.insert("url", value(url));
+                table.insert("http_headers", value(InlineTable::from_iter([("Authorization", format!("Bearer {key}"))])));
+            }
+        }
+        Item::Table(table)
+    }
+}
+
+/// A whole file with this entry alone.
+pub(super) fn whole_file(client: Client, name: &str, entry: &Entry) -> Result<String> {
+    merge::merge(client, None, name, entry)
+}

@@ -1,0 +1,107 @@
+//! `toolcrib key`: an org's API keys.
+
+use anyhow::{Result, bail};
+use base::{Clock, KeyId, Timestamp};
+use clap::{Args, Subcommand};
+use serde_json::{Value, json};
+
+use super::{ListArgs, said};
+use crate::client::encode;
+use crate::duration::parse_seconds;
+use crate::output::Column;
+use crate::workplace::{ClientArgs, ProjectArg, Workplace};
+
+const COLUMNS: [Column; 7] = [
+    ("ID", "/id"),
+    ("NAME", "/name"),
+    ("PREFIX", "/keyPrefix"),
+    ("SCOPES", "/scopes"),
+    ("PROJECTS", "/projectIds"),
+    ("EXPIRES", "/expiresAt"),
+    ("REVOKED", "/revokedAt"),
+];
+
+/// API keys of an org. Launchers hold them; agents never do: they get a key of their session.
+#[derive(Args, Debug)]
+pub(crate) struct KeyArgs {
+    #[command(flatten)]
+    client: ClientArgs,
+    #[command(subcommand)]
+    verb: Verb,
+}
+
+#[derive(Subcommand, Debug)]
+enum Verb {
+    /// List the org's keys, without their secrets
+    List(ListArgs),
+    /// Add a key; it is shown once
+    #[command(after_help = "Examples:\n  toolcrib key add ci --scope sessions:write --scope bricks:read --expires 90d\n  \
+                            toolcrib key add web-only --cover web")]
+    Add {
+        /// Its name
+        name: String,
+        /// What it may do (repeatable) [default: *]
+        #[arg(long = "scope", value_name = "SCOPE", value_delimiter = ',')]
+        scopes: Vec<String>,
+        /// Project that it covers, by id or name (repeatable) [default: all]
+        #[arg(long = "cover", value_name = "PROJECT")]
+        projects: Vec<String>,
+        /// When it stops working: 12h, 90d, or a time in RFC 3339
+        #[arg(long, value_name = "TIME")]
+        expires: Option<String>,
+    },
+    /// Revoke a key, and the sessions' keys that it made
+    Revoke {
+        /// Key, by id or name
+        key: String,
+    },
+}
+
+pub(crate) async fn run(args: KeyArgs) -> Result<()> {
+    let place = args.client.workplace().await?;
+    match args.verb {
+        Verb::List(list) => {
+            let answer = place.api.list(&place.path("/keys"), "keys", list.limit).await?;
+            place.print_list(&answer, "keys", &COLUMNS)
+        }
+        Verb::Add { name, scopes, projects, expires } => {
+            let body = said([
+                ("name", Some(json!(name))),
+                ("projects", Some(cover(&place, projects).await?)),
+                ("scopes", (!scopes.is_empty()).then(|| json!(scopes))),
+                ("expiresAt", expires.as_deref().map(expiry).transpose()?),
+            ]);
+            place.print(&place.api.post(&place.path("/keys"), &body).await?)?;
+            eprintln!("The key is shown this once: keep it now.");
+            Ok(())
+        }
+        Verb::Revoke { key } => {
+            let id = place.id_of("keys", KeyId::PREFIX, "name", &key).await?;
+            let answer = place.api.delete(&place.path(&format!("/keys/{}", encode(&id)))).await?;
+            place.print_as(&answer, || format!("revoked {id}"))
+        }
+    }
+}
+
+async fn cover(place: &Workplace, projects: Vec<String>) -> Result<Value> {
+    if projects.is_empty() || projects == ["all"] {
+        return Ok(json!("all"));
+    }
+    let mut ids = Vec::new();
+    for project in projects {
+        ids.push(place.project(&ProjectArg { project: Some(project) }).await?.id);
+    }
+    Ok(json!(ids))
+}
+
+/// A time to come: a span from now, or the time itself.
+fn expiry(text: &str) -> Result<Value> {
+    if let Ok(seconds) = parse_seconds(text) {
+        let ms = i64::try_from(seconds).unwrap_or(i64::MAX).saturating_mul(1_000);
+        return Ok(json!(Clock::system().now().plus_ms(ms)));
+    }
+    match Timestamp::parse_rfc3339(text) {
+        Some(time) => Ok(json!(time)),
+        None => bail!("`{text}` is no time: write 12h, 90d, or 2027-01-31T12:00:00Z"),
+    }
+}

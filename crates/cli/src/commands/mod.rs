@@ -1,0 +1,48 @@
+//! One file a command. A command reads its arguments, asks the API or the door, and prints; nothing else happens here.
+
+pub(crate) mod agent;
+pub(crate) mod brick;
+pub(crate) mod completions;
+pub(crate) mod connect;
+pub(crate) mod doctor;
+pub(crate) mod key;
+pub(crate) mod org;
+pub(crate) mod project;
+pub(crate) mod run;
+pub(crate) mod serve;
+pub(crate) mod session;
+pub(crate) mod stdio;
+pub(crate) mod tools;
+pub(crate) mod user;
+
+use clap::{Args, ValueEnum};
+use serde_json::{Map, Value};
+
+/// What every list takes.
+#[derive(Args, Clone, Copy, Debug)]
+pub(crate) struct ListArgs {
+    /// Most rows to show
+    #[arg(long, value_name = "N", default_value_t = 200, value_parser = clap::value_parser!(u64).range(1..=1_000_000))]
+    pub(crate) limit: u64,
+}
+
+/// A switch.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum OnOff {
+    /// Yes
+    On,
+    /// No
+    Off,
+}
+
+impl OnOff {
+    pub(crate) fn is_on(self) -> bool {
+        self == OnOff::On
+    }
+}
+
+/// A request body with the members that were said, and no others.
+pub(crate) fn said<const N: usize>(members: [(&str, Option<Value>); N]) -> Value {
+    let said = members.into_iter().filter_map(|(name, value)| Some((name.to_owned(), value?)));
+    Value::Object(said.collect::<Map<_, _>>())
+}

@@ -1,0 +1,77 @@
+//! `toolcrib org`: tenants.
+
+use anyhow::Result;
+use clap::{Args, Subcommand};
+use serde_json::json;
+
+use super::{ListArgs, OnOff, said};
+use crate::client::encode;
+use crate::output::Column;
+use crate::workplace::{ClientArgs, Workplace};
+
+const COLUMNS: [Column; 5] =
+    [("ID", "/id"), ("SLUG", "/slug"), ("NAME", "/name"), ("GRAPH", "/plan/kg_enabled"), ("CREATED", "/createdAt")];
+
+/// Orgs: each is a tenant with its own projects, keys, sessions, agents and people.
+#[derive(Args, Debug)]
+pub(crate) struct OrgArgs {
+    #[command(flatten)]
+    client: ClientArgs,
+    #[command(subcommand)]
+    verb: Verb,
+}
+
+#[derive(Subcommand, Debug)]
+enum Verb {
+    /// List the orgs of the instance (the instance admin's key sees all, another key its own)
+    List(ListArgs),
+    /// Show an org
+    Show {
+        /// Org, by id or slug [default: the one that --org means]
+        org: Option<String>,
+    },
+    /// Add an org; its first key is shown once (instance admin)
+    #[command(after_help = "Example:\n  toolcrib org add \"Acme Inc\" --graph on")]
+    Add {
+        /// Its name
+        name: String,
+        /// Whether its plan has the knowledge graph for every project
+        #[arg(long, value_name = "on|off")]
+        graph: Option<OnOff>,
+    },
+    /// Change an org (instance admin)
+    Set {
+        /// Org, by id or slug [default: the one that --org means]
+        org: Option<String>,
+        /// A new name; the slug stays
+        #[arg(long)]
+        name: Option<String>,
+        /// Whether its plan has the knowledge graph for every project
+        #[arg(long, value_name = "on|off")]
+        graph: Option<OnOff>,
+    },
+}
+
+pub(crate) async fn run(args: OrgArgs) -> Result<()> {
+    let place = args.client.workplace().await?;
+    let path = |place: &Workplace, org: Option<&str>| format!("/api/org/{}", encode(org.unwrap_or(&place.org)));
+    match args.verb {
+        Verb::List(list) => {
+            let answer = place.api.list("/api/orgs", "orgs", list.limit).await?;
+            place.print_list(&answer, "orgs", &COLUMNS)
+        }
+        Verb::Show { org } => place.print(&place.api.get(&path(&place, org.as_deref())).await?),
+        Verb::Add { name, graph } => {
+            let plan = graph.map(|graph| json!({ "kg_enabled": graph.is_on() }));
+            let answer = place.api.post("/api/orgs", &said([("name", Some(json!(name))), ("plan", plan)])).await?;
+            place.print(&answer)?;
+            eprintln!("The key is shown this once: keep it now.");
+            Ok(())
+        }
+        Verb::Set { org, name, graph } => {
+            let plan = graph.map(|graph| json!({ "kg_enabled": graph.is_on() }));
+            let body = said([("name", name.map(|name| json!(name))), ("plan", plan)]);
+            place.print(&place.api.patch(&path(&place, org.as_deref()), &body).await?)
+        }
+    }
+}

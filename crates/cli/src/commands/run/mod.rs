@@ -1,0 +1,83 @@
+//! `toolcrib run`: starts an agent inside a session of its own, and cleans up after it, whatever happens to either.
+
+mod agent;
+mod config_file;
+mod watch;
+
+use std::ffi::OsString;
+use std::time::Duration;
+
+use anyhow::{Context, Result};
+use clap::Args;
+
+use crate::opening::{Outcome, SessionArgs};
+use crate::output;
+use crate::workplace::{ClientArgs, ProjectArg};
+use agent::Agent;
+use config_file::ConfigFile;
+pub(crate) use watch::{COMMAND as WATCH_COMMAND, watch};
+use watch::{Duty, Watcher};
+
+/// How long the server has to end the session before we leave without its word.
+const ENDING: Duration = Duration::from_secs(10);
+
+/// Which agent to start, and in what session.
+#[derive(Args, Debug)]
+pub(crate) struct RunArgs {
+    /// Outcome to end the session with when the agent exits with 0 [default: none, which teaches memory nothing]
+    #[arg(long, value_name = "OUTCOME", help_heading = "Session")]
+    outcome_on_success: Option<Outcome>,
+
+    /// Outcome to end the session with when the agent exits with anything else [default: none]
+    #[arg(long, value_name = "OUTCOME", help_heading = "Session")]
+    outcome_on_failure: Option<Outcome>,
+
+    #[command(flatten)]
+    client: ClientArgs,
+    #[command(flatten)]
+    project: ProjectArg,
+    #[command(flatten)]
+    how: SessionArgs,
+
+    /// The agent and its arguments; {mcp-config}, {mcp-url} and {session} are filled in
+    #[arg(last = true, required = true, value_name = "COMMAND")]
+    command: Vec<OsString>,
+}
+
+/// Runs the agent and gives its exit code.
+pub(crate) async fn run(args: RunArgs) -> Result<u8> {
+    let here = std::env::current_dir().context("there is no current directory")?;
+    config_file::sweep(&here);
+    let place = args.client.workplace().await?;
+    let project = place.project(&args.project).await?;
+    // Before there is anything to clean up, there is somebody who will.
+    let mut watcher = Watcher::start()?;
+    let session = place.open_session(&project.id, &args.how).await?;
+    tracing::info!(session = session.id, project = project.name, "session opened");
+    let path = config_file::path(&here, &session.id);
+    let duty = Duty::new(place.api.found(), place.org.clone(), session.id.clone(), path.clone(), args.outcome_on_failure);
+
+    let outcome = async {
+        watcher.tell(duty)?;
+        let file = ConfigFile::write(path, &session.mcp_config)?;
+        let agent = Agent::start(&args.command, &file, &session)?;
+        watcher.tell_agent(agent.id(), agent.has_own_group())?;
+        agent.wait().await
+    }
+    .await;
+
+    let outcome_word = match &outcome {
+        Ok(0) => args.outcome_on_success,
+        _ => args.outcome_on_failure,
+    };
+    // The session's key is dead before the watcher is let go: from here on there is nothing left to clean up.
+    let ended = tokio::time::timeout(ENDING, place.end_session(&session.id, outcome_word)).await;
+    watcher.dismiss().await;
+    if let Err(error) = ended.unwrap_or_else(|_| Err(anyhow::anyhow!("the server did not end the session in time"))) {
+        eprintln!("warning: {error:#}");
+    }
+    if args.client.json {
+        output::print_json(&serde_json::json!({ "sessionId": session.id, "exitCode": outcome.as_ref().ok() }))?;
+    }
+    outcome
+}

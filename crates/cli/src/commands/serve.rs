@@ -1,0 +1,171 @@
+//! `toolcrib serve`: starts the server, says where everything is, and stops it in order.
+
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use anyhow::{Context, Result};
+use base::Kind;
+use clap::Args;
+use server::{Config, Server};
+use tokio::signal::unix::{Signal, SignalKind, signal};
+
+use crate::config::{Resolved, Search, Settings};
+use crate::output;
+
+/// How often, and how long apart, a start is tried on a data folder that is locked: a client command that looks whether a
+/// server runs holds the lock for an instant.
+const LOCKED_TRIES: u32 = 4;
+const LOCKED_PAUSE: Duration = Duration::from_millis(50);
+
+/// How the server runs. Every flag is also an environment variable and a key in toolcrib.toml.
+#[derive(Args, Debug)]
+pub(crate) struct ServeArgs {
+    /// Settings file [default: ./toolcrib.toml, else toolcrib.toml in the data folder]
+    #[arg(long, env = "TOOLCRIB_CONFIG", value_name = "FILE")]
+    config: Option<PathBuf>,
+    #[command(flatten)]
+    settings: Settings,
+}
+
+impl ServeArgs {
+    /// What holds after flags, environment, file and defaults.
+    pub(crate) fn resolve(self) -> Result<Resolved> {
+        Resolved::load(self.settings, self.config.as_deref(), Search::CurrentDirectory)
+    }
+}
+
+pub(crate) async fn run(settings: Resolved) -> Result<()> {
+    // From here on a signal is ours: one that comes while the server starts must not be lost.
+    let mut signals = Signals::listen()?;
+    let server = start(with_first_root(settings.server())).await.map_err(|error| start_error(&error))?;
+    output::print(&greeting(&server, &settings).await)?;
+    signals.wait().await;
+    tracing::info!("stopping: waiting for calls under way; Ctrl-C again stops at once");
+    tokio::select! {
+        () = server.stop() => Ok(()),
+        () = signals.interrupted() => {
+            tracing::warn!("stopped at once");
+            std::process::exit(130)
+        }
+    }
+}
+
+/// Starts a server; a folder that is locked only for a moment is tried again.
+async fn start(config: Config) -> base::Result<Server> {
+    let mut tries = 0;
+    loop {
+        tries += 1;
+        match Server::start(config.clone()).await {
+            Err(error) if error.kind() == Kind::Conflict && tries < LOCKED_TRIES => tokio::time::sleep(LOCKED_PAUSE).await,
+            started => return started,
+        }
+    }
+}
+
+/// Why a server did not start, with what it would only tell its log.
+pub(crate) fn start_error(error: &base::Error) -> anyhow::Error {
+    let log = error.log().map(|log| format!(" ({log})")).unwrap_or_default();
+    anyhow::anyhow!("{}{log}", error.message())
+}
+
+/// The configuration with the current directory as the root of the first project, where that may be one.
+pub(crate) fn with_first_root(mut config: Config) -> Config {
+    let here = std::env::current_dir().and_then(|path| path.canonicalize()).ok();
+    config.first_root = here.filter(|here| may_be_root(here, &config));
+    config
+}
+
+/// The same rule as the server's for any root, and never the whole machine.
+fn may_be_root(path: &Path, config: &Config) -> bool {
+    let real = |path: &Path| path.canonicalize().unwrap_or_else(|_| path.to_owned());
+    let allowed = match config.allow_roots.as_slice() {
+        [] => config.listen.ip().is_loopback(),
+        roots => roots.iter().any(|root| path.starts_with(real(root))),
+    };
+    allowed && path.parent().is_some() && !path.starts_with(real(&config.data))
+}
+
+async fn greeting(server: &Server, settings: &Resolved) -> String {
+    let config = settings.server();
+    let url = config.public_url.unwrap_or_else(|| server.server_file().url.clone());
+    let version = env!("CARGO_PKG_VERSION");
+    let data = server.data().display();
+    if !server.is_first_start() {
+        let from = settings.file.as_ref().map(|file| format!(", settings from {}", file.display())).unwrap_or_default();
+        return format!("Toolcrib {version} is ready at {url} (data in {data}{from}). Ctrl-C stops it.");
+    }
+    let root = with_first_root(settings.server()).first_root;
+    let project = match root {
+        Some(root) => format!("default (root {})", root.display()),
+        None => "default (no root: give it one with `toolcrib project set default --root DIR`)".to_owned(),
+    };
+    let mut facts = vec![("url", url), ("data", data.to_string()), ("org", "default".to_owned()), ("project", project)];
+    if let Some(file) = &settings.file {
+        facts.push(("settings", file.display().to_string()));
+    }
+    let facts = facts.into_iter().map(|(name, value)| vec![format!("  {name}"), value]).collect::<Vec<_>>();
+    let other_folder = crate::environment::default_data().is_ok_and(|default| default != settings.data);
+    let flag = if other_folder { format!(" --data {data}") } else { String::new() };
+    let next = [
+        (format!("toolcrib connect{flag} --print"), "an MCP entry for any client, with a session's key in it"),
+        (format!("toolcrib connect{flag} claude"), "set Claude Code up for this directory (or codex, cursor, vscode)"),
+        (format!("toolcrib tools{flag}"), "what an agent can use here"),
+    ];
+    let next = next.into_iter().map(|(command, what)| vec![format!("  {command}"), what.to_owned()]).collect::<Vec<_>>();
+    format!(
+        "Toolcrib {version} is ready. This was its first start.\n\n{}\n\nIn another terminal:\n{}\n\nCtrl-C stops it.",
+        output::align(&facts),
+        output::align(&next)
+    )
+}
+
+/// The signals that stop a server.
+pub(crate) struct Signals {
+    terminate: Signal,
+    interrupt: Signal,
+}
+
+impl Signals {
+    pub(crate) fn listen() -> Result<Self> {
+        let hear = |kind| signal(kind).context("cannot listen for signals");
+        Ok(Self { terminate: hear(SignalKind::terminate())?, interrupt: hear(SignalKind::interrupt())? })
+    }
+
+    /// Until the first of them.
+    pub(crate) async fn wait(&mut self) {
+        tokio::select! {
+            _ = self.terminate.recv() => {}
+            _ = self.interrupt.recv() => {}
+        }
+    }
+
+    /// Until the next Ctrl-C.
+    async fn interrupted(&mut self) {
+        self.interrupt.recv().await;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_first_root_keeps_the_rule_of_roots() {
+        let folder = tempfile::tempdir().unwrap();
+        let real = folder.path().canonicalize().unwrap();
+        let (data, code) = (real.join("data"), real.join("code"));
+        for path in [&data, &code] {
+            std::fs::create_dir(path).unwrap();
+        }
+        let mut config = Config::new(&data);
+        assert!(may_be_root(&code, &config));
+        assert!(!may_be_root(&data.join("inside"), &config));
+        assert!(!may_be_root(Path::new("/"), &config));
+        config.listen = ([0, 0, 0, 0], 1).into();
+        assert!(!may_be_root(&code, &config));
+        config.allow_roots = vec![real.clone()];
+        assert!(may_be_root(&code, &config));
+        config.allow_roots = vec![data];
+        assert!(!may_be_root(&code, &config));
+    }
+}

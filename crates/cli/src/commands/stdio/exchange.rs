@@ -1,0 +1,123 @@
+//! One POST and its answer: plain JSON, a stream of events, or a refusal outside JSON-RPC.
+
+use reqwest::Response;
+use reqwest::header::CONTENT_TYPE;
+use serde::Deserialize;
+use serde_json::Value;
+use serde_json::value::RawValue;
+
+use super::bridge::{Bridge, Job};
+use super::events::Events;
+use super::message::{Failure, failure_of};
+use crate::client::causes;
+
+/// The parts of an answer that tell what it is.
+#[derive(Deserialize)]
+struct Probe<'m> {
+    #[serde(borrow, default)]
+    jsonrpc: Option<&'m RawValue>,
+    #[serde(borrow, default)]
+    result: Option<&'m RawValue>,
+    #[serde(borrow, default)]
+    error: Option<&'m RawValue>,
+}
+
+impl Bridge {
+    /// Sends a message and writes what comes back.
+    pub(super) async fn answer(&self, job: &Job) -> Result<(), Failure> {
+        let response = self.send(job).await?;
+        let is_stream = response.headers().get(CONTENT_TYPE).is_some_and(|kind| kind.as_bytes().starts_with(b"text/event-stream"));
+        if is_stream { self.pass_events(job, response).await } else { self.pass_json(job, response).await }
+    }
+
+    /// Sends a message; once more, to the next server, if this one has gone before it heard anything.
+    async fn send(&self, job: &Job) -> Result<Response, Failure> {
+        let mut is_second = false;
+        loop {
+            let (number, found) = self.upstream.current();
+            let url = format!("{}/api/mcp/{}", found.url, self.session.id);
+            let request = self.http.post(url).bearer_auth(&self.session.key).headers(self.headers(job)).body(job.body.clone());
+            match request.send().await {
+                Ok(response) => return Ok(response),
+                Err(error) if error.is_connect() && !is_second && self.upstream.renew(number).await.is_ok() => is_second = true,
+                Err(error) => return Err(lost(&error)),
+            }
+        }
+    }
+
+    async fn pass_json(&self, job: &Job, response: Response) -> Result<(), Failure> {
+        let status = response.status().as_u16();
+        let header = |name: &str| response.headers().get(name).and_then(|value| value.to_str().ok()).map(str::to_owned);
+        let (retry_after, request_id) = (header("retry-after"), header("x-request-id"));
+        let body = response.bytes().await.map_err(|error| lost(&error))?;
+        if is_json_rpc(&body) {
+            self.write(&body).await;
+            return Ok(());
+        }
+        if (200..300).contains(&status) && !job.wants_answer() {
+            return Ok(());
+        }
+        let said: Value = serde_json::from_slice(&body).unwrap_or(Value::Null);
+        let retry_after = retry_after.and_then(|seconds| seconds.parse().ok());
+        Err(failure_of(status, said.get("error").and_then(Value::as_str), retry_after, request_id))
+    }
+
+    async fn pass_events(&self, job: &Job, mut response: Response) -> Result<(), Failure> {
+        let mut events = Events::default();
+        let mut is_answered = false;
+        while let Some(bytes) = response.chunk().await.map_err(|error| lost(&error))? {
+            for message in events.push(&bytes) {
+                is_answered |= is_answer(&message);
+                self.write(&message).await;
+            }
+        }
+        if job.wants_answer() && !is_answered {
+            return Err(Failure::new("unavailable", true, "the server ended the stream before the answer"));
+        }
+        Ok(())
+    }
+}
+
+/// Whether a body is an answer, or several, and not a refusal by HTTP.
+fn is_json_rpc(body: &[u8]) -> bool {
+    let is_message = serde_json::from_slice::<Probe<'_>>(body).is_ok_and(|probe| probe.jsonrpc.is_some());
+    match body.trim_ascii_start().first() {
+        Some(b'{') => is_message,
+        Some(b'[') => serde_json::from_slice::<Vec<&RawValue>>(body).is_ok(),
+        _ => false,
+    }
+}
+
+fn is_answer(message: &[u8]) -> bool {
+    serde_json::from_slice::<Probe<'_>>(message).is_ok_and(|probe| probe.result.is_some() || probe.error.is_some())
+}
+
+fn lost(error: &reqwest::Error) -> Failure {
+    let message = if error.is_connect() {
+        format!("the server cannot be reached ({}): start it with `toolcrib serve`", causes(error))
+    } else {
+        format!("the connection to the server was lost before the answer ({})", causes(error))
+    };
+    Failure::new("unavailable", true, message)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn answers_are_told_from_refusals() {
+        assert!(is_json_rpc(br#" {"jsonrpc":"2.0","id":1,"result":{}}"#));
+        assert!(is_json_rpc(br#"[{"jsonrpc":"2.0","id":1,"result":{}}]"#));
+        for refusal in [&br#"{"error":"Session ended"}"#[..], b"", b"<html>", b"5"] {
+            assert!(!is_json_rpc(refusal));
+        }
+    }
+
+    #[test]
+    fn the_answer_in_a_stream_is_told_from_what_is_said_before() {
+        assert!(is_answer(br#"{"jsonrpc":"2.0","id":1,"result":{}}"#));
+        assert!(is_answer(br#"{"jsonrpc":"2.0","id":1,"error":{"code":-1,"message":""}}"#));
+        assert!(!is_answer(br#"{"jsonrpc":"2.0","method":"notifications/progress","params":{"result":1}}"#));
+    }
+}

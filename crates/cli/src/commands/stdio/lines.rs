@@ -1,0 +1,93 @@
+//! Lines from stdin: of any length up to the limit; a longer one is passed over without being kept.
+
+use std::io;
+
+use tokio::io::{AsyncBufRead, AsyncBufReadExt};
+
+/// What came.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Input {
+    /// A line, without its end.
+    Line(Vec<u8>),
+    /// A line over the limit, of which nothing was kept.
+    TooLong,
+}
+
+/// A reader of lines.
+pub(super) struct Lines<R> {
+    input: R,
+    bytes_max: usize,
+    line: Vec<u8>,
+    too_long: bool,
+}
+
+impl<R: AsyncBufRead + Unpin> Lines<R> {
+    pub(super) fn new(input: R, bytes_max: usize) -> Self {
+        Self { input, bytes_max, line: Vec::new(), too_long: false }
+    }
+
+    /// The next line, or none at the end. Dropping the future loses nothing: what was read stays here.
+    pub(super) async fn next(&mut self) -> io::Result<Option<Input>> {
+        loop {
+            let available = self.input.fill_buf().await?;
+            if available.is_empty() {
+                let rest = !self.line.is_empty() || self.too_long;
+                return Ok(rest.then(|| self.take()));
+            }
+            let end = available.iter().position(|byte| *byte == b'\n');
+            let piece = available.get(..end.unwrap_or(available.len())).unwrap_or_default();
+            if self.line.len() + piece.len() > self.bytes_max {
+                self.too_long = true;
+                self.line = Vec::new();
+            }
+            if !self.too_long {
+                self.line.extend_from_slice(piece);
+            }
+            let used = piece.len() + usize::from(end.is_some());
+            self.input.consume(used);
+            if end.is_some() {
+                return Ok(Some(self.take()));
+            }
+        }
+    }
+
+    fn take(&mut self) -> Input {
+        let mut line = std::mem::take(&mut self.line);
+        if std::mem::take(&mut self.too_long) {
+            return Input::TooLong;
+        }
+        if line.last() == Some(&b'\r') {
+            line.pop();
+        }
+        Input::Line(line)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use tokio::io::BufReader;
+
+    async fn read(text: &str, capacity: usize, bytes_max: usize) -> Vec<Option<String>> {
+        let mut lines = Lines::new(BufReader::with_capacity(capacity, text.as_bytes()), bytes_max);
+        let mut read = Vec::new();
+        while let Some(input) = lines.next().await.unwrap() {
+            read.push(match input {
+                Input::Line(line) => Some(String::from_utf8(line).unwrap()),
+                Input::TooLong => None,
+            });
+        }
+        read
+    }
+
+    #[tokio::test]
+    async fn lines_come_whole_whatever_the_buffer() {
+        for capacity in [1, 3, 4096] {
+            let read = read("one\r\n\ntwo\n12345\n123456\nlast", capacity, 5).await;
+            let some = |text: &str| Some(text.to_owned());
+            assert_eq!(read, [some("one"), some(""), some("two"), some("12345"), None, some("last")], "{capacity}");
+        }
+        assert!(read("", 8, 5).await.is_empty());
+        assert_eq!(read("123456", 2, 5).await, [None]);
+    }
+}

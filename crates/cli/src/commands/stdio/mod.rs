@@ -1,0 +1,99 @@
+//! `toolcrib stdio`: the stdio door. A bridge between lines on stdin and stdout and the session door over HTTP, so that both
+//! are the same door. Nothing but the protocol is ever written to stdout.
+
+mod bridge;
+mod events;
+mod exchange;
+mod headers;
+mod lines;
+mod message;
+mod upstream;
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use anyhow::Result;
+use base::limits::Limits;
+use clap::Args;
+use tokio::io::BufReader;
+
+use crate::client::{Api, http_client};
+use crate::commands::serve::Signals;
+use crate::find::ServerArgs;
+use crate::opening::SessionArgs;
+use crate::workplace::{ProjectArg, Workplace};
+use bridge::Bridge;
+use upstream::Upstream;
+
+/// A stretch of stdin that is read at once.
+const READ_BYTES: usize = 64 * 1024;
+
+/// The stdio door.
+#[derive(Args, Debug)]
+pub(crate) struct StdioArgs {
+    #[command(flatten)]
+    server: ServerArgs,
+
+    /// Org, by id or slug [default: the key's; `default` with the instance admin's key]
+    #[arg(long, env = "TOOLCRIB_ORG", value_name = "ORG", help_heading = "Server")]
+    org: Option<String>,
+
+    /// Settings of the embedded server [default: toolcrib.toml in the data folder]
+    #[arg(long, env = "TOOLCRIB_CONFIG", value_name = "FILE", help_heading = "Server")]
+    config: Option<PathBuf>,
+
+    #[command(flatten)]
+    project: ProjectArg,
+    #[command(flatten)]
+    how: SessionArgs,
+}
+
+pub(crate) async fn run(args: StdioArgs) -> Result<()> {
+    let mut signals = Signals::listen()?;
+    let opening = Upstream::open(args.server.clone(), args.config.clone());
+    let upstream = tokio::select! {
+        opened = opening => Arc::new(opened?),
+        () = signals.wait() => return Ok(()),
+    };
+    let outcome = serve(&args, &upstream, &mut signals).await;
+    upstream.close().await;
+    outcome
+}
+
+async fn serve(args: &StdioArgs, upstream: &Arc<Upstream>, signals: &mut Signals) -> Result<()> {
+    let place = workplace(args, upstream).await?;
+    let project = place.project(&args.project).await?;
+    let session = place.open_session(&project.id, &args.how).await?;
+    tracing::info!(session = session.id, project = project.name, url = place.api.found().url, "session opened");
+
+    // The server has the last word on what is too large; this only bounds what is kept of a line.
+    let limits = upstream::settings(&args.server, args.config.as_ref()).map_or(Limits::default(), |settings| settings.server().limits);
+    let http = http_client(&place.api.found().url)?;
+    let bridge = Bridge::new(http, Arc::clone(upstream), session, Box::new(tokio::io::stdout()));
+    let input = BufReader::with_capacity(READ_BYTES, tokio::io::stdin());
+    let outcome = tokio::select! {
+        outcome = bridge.run(input, limits.body_bytes_max) => outcome,
+        () = signals.wait() => Ok(()),
+    };
+    end(args, upstream, &bridge.session.id).await;
+    outcome
+}
+
+/// Ends the session, wherever the server is by now. A failure is told, not returned: all answers were given.
+async fn end(args: &StdioArgs, upstream: &Upstream, session: &str) {
+    let ended = async {
+        let seen = upstream.current().0;
+        let place = workplace(args, upstream).await?;
+        match place.end_session(session, None).await {
+            Err(_) if upstream.renew(seen).await.is_ok() => workplace(args, upstream).await?.end_session(session, None).await,
+            ended => ended,
+        }
+    };
+    if let Err(error) = ended.await {
+        tracing::warn!("{error:#}");
+    }
+}
+
+async fn workplace(args: &StdioArgs, upstream: &Upstream) -> Result<Workplace> {
+    Workplace::at(Api::new(upstream.current().1)?, args.org.as_deref(), false).await
+}

@@ -1,0 +1,127 @@
+//! From what was said in several places to what holds.
+
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result, bail};
+use base::Clock;
+use server::{Config, MasterKeySource};
+
+use super::settings::{LogFormat, Settings};
+use crate::environment;
+
+/// The name of a settings file.
+pub(crate) const CONFIG_FILE: &str = "toolcrib.toml";
+
+/// Most threads that serve requests unless the operator says otherwise: more cost memory before they gain anything.
+const WORKERS_DEFAULT_MAX: usize = 4;
+
+/// Where a settings file is looked for when none was named.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Search {
+    /// In the current directory, then in the data folder.
+    CurrentDirectory,
+    /// In the data folder only.
+    DataFolder,
+}
+
+/// The settings that hold.
+#[derive(Debug)]
+pub(crate) struct Resolved {
+    settings: Settings,
+    master_key: MasterKeySource,
+    /// The data folder.
+    pub(crate) data: PathBuf,
+    /// The file that was read, if any.
+    pub(crate) file: Option<PathBuf>,
+}
+
+impl Resolved {
+    /// Joins `flags` (which hold the environment's values too), a file, and the defaults.
+    pub(crate) fn load(flags: Settings, config: Option<&Path>, search: Search) -> Result<Self> {
+        let folder = match &flags.data {
+            Some(data) => data.clone(),
+            None => environment::default_data()?,
+        };
+        let folder = absolute(&folder)?;
+        let file = find_file(config, search, &folder)?;
+        let written = match &file {
+            Some(path) => read_file(path)?,
+            None => Settings::default(),
+        };
+        let own_file = folder.join(CONFIG_FILE);
+        if let (Some(data), Some(path)) = (&written.data, &file)
+            && *path == own_file
+            && *data != folder
+        {
+            bail!("{} is the data folder's own file and names another data folder: remove `data` from it", path.display());
+        }
+        let master_key = master_key(&flags, &written, environment::master_key());
+        let settings = flags.or(written);
+        let data = settings.data.as_deref().map(absolute).transpose()?.unwrap_or(folder);
+        Ok(Self { settings, master_key, data, file })
+    }
+
+    /// What a server is started with.
+    pub(crate) fn server(&self) -> Config {
+        let said = &self.settings;
+        let default = Config::new(&self.data);
+        Config {
+            data: self.data.clone(),
+            listen: said.listen.unwrap_or(default.listen),
+            public_url: said.public_url.clone().or(default.public_url),
+            allow_hosts: said.allow_host.clone().unwrap_or(default.allow_hosts),
+            allow_roots: said.allow_root.clone().unwrap_or(default.allow_roots),
+            database_url: said.database_url.clone().or(default.database_url),
+            master_key: self.master_key.clone(),
+            first_root: default.first_root,
+            server_name: said.server_name.clone().unwrap_or(default.server_name),
+            limits: said.limits.over(default.limits),
+            conformance: said.conformance.unwrap_or(default.conformance),
+            clock: Clock::system(),
+        }
+    }
+
+    /// How many threads serve requests.
+    pub(crate) fn workers(&self) -> usize {
+        let cores = || std::thread::available_parallelism().map_or(1, usize::from).min(WORKERS_DEFAULT_MAX);
+        self.settings.workers.unwrap_or_else(cores)
+    }
+
+    /// What is logged, and how.
+    pub(crate) fn logging(&self, default_filter: &'static str) -> (&str, LogFormat) {
+        (self.settings.log.as_deref().unwrap_or(default_filter), self.settings.log_format.unwrap_or_default())
+    }
+}
+
+/// The file to read: one that was named must be there.
+fn find_file(config: Option<&Path>, search: Search, data: &Path) -> Result<Option<PathBuf>> {
+    if let Some(named) = config {
+        if !named.is_file() {
+            bail!("there is no settings file {}: check --config or TOOLCRIB_CONFIG", named.display());
+        }
+        return Ok(Some(named.to_owned()));
+    }
+    let here = (search == Search::CurrentDirectory).then(|| PathBuf::from(CONFIG_FILE));
+    Ok(here.into_iter().chain([data.join(CONFIG_FILE)]).find(|path| path.is_file()))
+}
+
+fn read_file(path: &Path) -> Result<Settings> {
+    let text = std::fs::read_to_string(path).with_context(|| format!("cannot read the settings file {}", path.display()))?;
+    let settings: Settings =
+        toml::from_str(&text).map_err(|error| anyhow::anyhow!("the settings file {}: {error}", path.display()))?;
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    Ok(settings.relative_to(&absolute(folder)?))
+}
+
+fn absolute(path: &Path) -> Result<PathBuf> {
+    std::path::absolute(path).with_context(|| format!("`{}` is no path", path.display()))
+}
+
+/// The flag (or its variable), else the key itself in the environment, else the file's word, else the data folder.
+pub(super) fn master_key(flags: &Settings, written: &Settings, given: Option<String>) -> MasterKeySource {
+    match (&flags.master_key_file, given, &written.master_key_file) {
+        (Some(file), _, _) | (None, None, Some(file)) => MasterKeySource::File(file.clone()),
+        (None, Some(hex), _) => MasterKeySource::Given(hex),
+        (None, None, None) => MasterKeySource::DataFolder,
+    }
+}

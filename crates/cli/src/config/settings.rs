@@ -1,0 +1,123 @@
+//! The settings themselves. One definition is the flag, the environment variable and the key in `toolcrib.toml`:
+//! `--allow-host` is `TOOLCRIB_ALLOW_HOST` is `allow_host`.
+
+use std::net::SocketAddr;
+use std::path::{Path, PathBuf};
+
+use clap::builder::BoolishValueParser;
+use clap::{Args, FromArgMatches, ValueEnum};
+use serde::Deserialize;
+
+use super::limits::LimitSettings;
+
+/// How log lines look.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum LogFormat {
+    /// For people
+    #[default]
+    Text,
+    /// One JSON object a line
+    Json,
+}
+
+/// What was said about each setting in one place: on the command line and in the environment, or in a file.
+#[derive(Args, Clone, Debug, Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub(crate) struct Settings {
+    /// Data folder: database, master key, server.json [default: ~/.local/share/toolcrib]
+    #[arg(long, env = "TOOLCRIB_DATA", value_name = "DIR")]
+    pub(crate) data: Option<PathBuf>,
+
+    /// Where to listen; port 0 picks a free one [default: 127.0.0.1:7420]
+    #[arg(long, env = "TOOLCRIB_LISTEN", value_name = "ADDRESS:PORT")]
+    pub(crate) listen: Option<SocketAddr>,
+
+    /// How clients reach the server, when that is not where it listens
+    #[arg(long, env = "TOOLCRIB_PUBLIC_URL", value_name = "URL")]
+    pub(crate) public_url: Option<String>,
+
+    /// Host name that requests may carry, beside loopback and the public url's (repeatable)
+    #[arg(long, env = "TOOLCRIB_ALLOW_HOST", value_name = "HOST", value_delimiter = ',')]
+    pub(crate) allow_host: Option<Vec<String>>,
+
+    /// Directory under which projects may have their root (repeatable) [default: anywhere, on a loopback listener]
+    #[arg(long, env = "TOOLCRIB_ALLOW_ROOT", value_name = "DIR", value_delimiter = ',')]
+    pub(crate) allow_root: Option<Vec<PathBuf>>,
+
+    /// PostgreSQL database to use instead of a file in the data folder
+    #[arg(long, env = "TOOLCRIB_DATABASE_URL", value_name = "postgres://…", hide_env_values = true)]
+    pub(crate) database_url: Option<String>,
+
+    /// File with the master key, 64 hex digits (or set TOOLCRIB_MASTER_KEY) [default: one made in the data folder]
+    #[arg(long, env = "TOOLCRIB_MASTER_KEY_FILE", value_name = "FILE")]
+    pub(crate) master_key_file: Option<PathBuf>,
+
+    /// What the server calls itself in handshakes [default: toolcrib]
+    #[arg(long, env = "TOOLCRIB_SERVER_NAME", value_name = "NAME")]
+    pub(crate) server_name: Option<String>,
+
+    /// Threads that serve requests [default: one a core, at most 4]
+    #[arg(long, env = "TOOLCRIB_WORKERS", value_name = "N", value_parser = parse_workers)]
+    pub(crate) workers: Option<usize>,
+
+    /// What is logged to stderr: a level, or parts of the program (info,server=debug) [default: info]
+    #[arg(long, env = "TOOLCRIB_LOG", value_name = "FILTER")]
+    pub(crate) log: Option<String>,
+
+    /// How log lines look [default: text]
+    #[arg(long, env = "TOOLCRIB_LOG_FORMAT", value_name = "FORMAT")]
+    pub(crate) log_format: Option<LogFormat>,
+
+    /// Serve the fixtures of the MCP conformance suite: for tests only
+    #[arg(long, env = "TOOLCRIB_CONFORMANCE", value_name = "BOOL", num_args = 0..=1, default_missing_value = "true",
+          value_parser = BoolishValueParser::new(), hide_short_help = true)]
+    pub(crate) conformance: Option<bool>,
+
+    /// The limits.
+    #[command(flatten)]
+    pub(crate) limits: LimitSettings,
+}
+
+fn parse_workers(text: &str) -> Result<usize, String> {
+    match text.parse() {
+        Ok(workers) if (1..=256).contains(&workers) => Ok(workers),
+        _ => Err("a number from 1 to 256".to_owned()),
+    }
+}
+
+impl Settings {
+    /// What the environment says, without any flags.
+    pub(crate) fn from_environment() -> Result<Self, clap::Error> {
+        let command = Self::augment_args(clap::Command::new("toolcrib").no_binary_name(true));
+        Self::from_arg_matches(&command.try_get_matches_from(std::iter::empty::<&str>())?)
+    }
+
+    /// These settings, and where they say nothing, `lower`.
+    pub(crate) fn or(self, lower: Self) -> Self {
+        Self {
+            data: self.data.or(lower.data),
+            listen: self.listen.or(lower.listen),
+            public_url: self.public_url.or(lower.public_url),
+            allow_host: self.allow_host.or(lower.allow_host),
+            allow_root: self.allow_root.or(lower.allow_root),
+            database_url: self.database_url.or(lower.database_url),
+            master_key_file: self.master_key_file.or(lower.master_key_file),
+            server_name: self.server_name.or(lower.server_name),
+            workers: self.workers.or(lower.workers),
+            log: self.log.or(lower.log),
+            log_format: self.log_format.or(lower.log_format),
+            conformance: self.conformance.or(lower.conformance),
+            limits: self.limits.or(lower.limits),
+        }
+    }
+
+    /// The same settings with paths that are relative to `folder` made absolute: a file means paths beside itself.
+    pub(super) fn relative_to(mut self, folder: &Path) -> Self {
+        let absolute = |path: &mut PathBuf| *path = folder.join(&*path);
+        self.data.iter_mut().for_each(absolute);
+        self.master_key_file.iter_mut().for_each(absolute);
+        self.allow_root.iter_mut().flatten().for_each(absolute);
+        self
+    }
+}

@@ -1,0 +1,148 @@
+//! Settings from several places, and the example file against the real thing.
+
+use std::collections::BTreeSet;
+use std::path::Path;
+
+use clap::Args;
+
+use super::limits::named;
+use super::resolved::master_key;
+use super::*;
+use server::MasterKeySource;
+
+const EXAMPLE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../toolcrib.example.toml");
+
+fn flags(arguments: &[&str]) -> Settings {
+    use clap::FromArgMatches;
+    let command = Settings::augment_args(clap::Command::new("test").no_binary_name(true));
+    Settings::from_arg_matches(&command.try_get_matches_from(arguments).unwrap()).unwrap()
+}
+
+fn load(folder: &Path, file: &str, arguments: &[&str]) -> anyhow::Result<Resolved> {
+    let path = folder.join("settings.toml");
+    std::fs::write(&path, file).unwrap();
+    let mut all = vec!["--data", folder.to_str().unwrap()];
+    all.extend(arguments);
+    Resolved::load(flags(&all), Some(&path), Search::DataFolder)
+}
+
+#[test]
+fn a_flag_beats_the_file_and_the_file_beats_the_default() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = "listen = \"127.0.0.1:1\"\nserver_name = \"crib\"\n[limits]\nbatch_messages_max = 7\njson_depth_max = 9\n";
+    let config = load(folder.path(), file, &["--listen", "127.0.0.1:2", "--limits-json-depth-max", "10"]).unwrap().server();
+    assert_eq!(config.listen.port(), 2);
+    assert_eq!(config.server_name, "crib");
+    assert_eq!((config.limits.batch_messages_max, config.limits.json_depth_max), (7, 10));
+    assert_eq!(config.limits.drain_seconds, base::limits::Limits::default().drain_seconds);
+}
+
+#[test]
+fn lists_are_repeated_or_joined_by_commas() {
+    let said = flags(&["--allow-host", "a", "--allow-host", "b,c"]);
+    assert_eq!(said.allow_host.unwrap(), ["a", "b", "c"]);
+}
+
+#[test]
+fn paths_in_a_file_are_beside_the_file() {
+    let folder = tempfile::tempdir().unwrap();
+    let config = load(folder.path(), "allow_root = [\"code\", \"/srv\"]\nmaster_key_file = \"m\"\n", &[]).unwrap().server();
+    assert_eq!(config.allow_roots, [folder.path().join("code"), "/srv".into()]);
+    assert!(matches!(config.master_key, MasterKeySource::File(path) if path == folder.path().join("m")));
+}
+
+#[test]
+fn an_unknown_key_is_named_with_the_known_ones() {
+    let folder = tempfile::tempdir().unwrap();
+    let error = format!("{:#}", load(folder.path(), "lisen = \"127.0.0.1:1\"\n", &[]).unwrap_err());
+    assert!(error.contains("lisen") && error.contains("`listen`") && error.contains("settings.toml"), "{error}");
+    let error = format!("{:#}", load(folder.path(), "[limits]\nbody = 1\n", &[]).unwrap_err());
+    assert!(error.contains("body") && error.contains("body_bytes_max"), "{error}");
+}
+
+#[test]
+fn a_named_file_must_exist() {
+    let error = Resolved::load(flags(&["--data", "/nowhere"]), Some(Path::new("/nowhere/x.toml")), Search::DataFolder).unwrap_err();
+    assert!(error.to_string().contains("/nowhere/x.toml"));
+}
+
+#[test]
+fn the_data_folders_own_file_is_found_and_cannot_move_the_folder() {
+    let folder = tempfile::tempdir().unwrap();
+    let data = ["--data", folder.path().to_str().unwrap()];
+    std::fs::write(folder.path().join(CONFIG_FILE), "server_name = \"own\"\n").unwrap();
+    assert_eq!(Resolved::load(flags(&data), None, Search::DataFolder).unwrap().server().server_name, "own");
+    std::fs::write(folder.path().join(CONFIG_FILE), "data = \"/elsewhere\"\n").unwrap();
+    // The flag would win anyway, but the file shows that somebody expects something else.
+    assert!(Resolved::load(flags(&data), None, Search::DataFolder).is_err());
+}
+
+#[test]
+fn the_master_key_comes_from_the_nearest_place() {
+    let file = |path: &str| Settings { master_key_file: Some(path.into()), ..Settings::default() };
+    let none = Settings::default();
+    let given = || Some("hex".to_owned());
+    assert!(matches!(master_key(&file("a"), &file("b"), given()), MasterKeySource::File(path) if path == Path::new("a")));
+    assert!(matches!(master_key(&none, &file("b"), given()), MasterKeySource::Given(_)));
+    assert!(matches!(master_key(&none, &file("b"), None), MasterKeySource::File(path) if path == Path::new("b")));
+    assert!(matches!(master_key(&none, &none, None), MasterKeySource::DataFolder));
+}
+
+/// Every flag of the settings, by its long name.
+fn long_names() -> Vec<(String, String)> {
+    let command = Settings::augment_args(clap::Command::new("test"));
+    let name = |argument: &clap::Arg| {
+        (argument.get_long().unwrap().to_owned(), argument.get_env().unwrap().to_str().unwrap().to_owned())
+    };
+    command.get_arguments().map(name).collect()
+}
+
+#[test]
+fn every_flag_has_its_variable() {
+    for (flag, variable) in long_names() {
+        assert_eq!(variable, format!("TOOLCRIB_{}", flag.to_uppercase().replace('-', "_")));
+    }
+}
+
+/// The example file as it stands, and with the settings in it that have no default switched on (`#key = …`).
+fn example() -> (String, String) {
+    let text = std::fs::read_to_string(EXAMPLE).unwrap();
+    let is_off = |line: &str| line.strip_prefix('#').is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_lowercase()));
+    let on = text.lines().map(|line| if is_off(line) { line.get(1..).unwrap() } else { line }).collect::<Vec<_>>().join("\n");
+    (text, on)
+}
+
+#[test]
+fn the_example_file_names_every_key_and_no_other() {
+    let table: toml::Table = toml::from_str(&example().1).unwrap();
+    let mut keys: BTreeSet<String> = table.keys().filter(|key| *key != "limits").cloned().collect();
+    keys.extend(table["limits"].as_table().unwrap().keys().map(|key| format!("limits_{key}")));
+    let known = long_names().into_iter().map(|(flag, _)| flag.replace('-', "_")).collect::<BTreeSet<_>>();
+    assert_eq!(keys, known);
+    toml::from_str::<Settings>(&example().1).unwrap();
+}
+
+#[test]
+fn the_example_file_holds_the_defaults() {
+    let folder = tempfile::tempdir().unwrap();
+    let shown = load(folder.path(), &example().0, &[]).unwrap();
+    let real = load(folder.path(), "", &[]).unwrap();
+    assert_eq!(format!("{:?}", shown.server()), format!("{:?}", real.server()));
+    assert_eq!(shown.logging("info"), real.logging("info"));
+    let table: toml::Table = toml::from_str(&example().0).unwrap();
+    for (key, default) in named(&base::limits::Limits::default()) {
+        assert_eq!(table["limits"][key].as_integer(), i64::try_from(default).ok(), "{key}");
+    }
+}
+
+#[test]
+fn help_texts_say_the_real_defaults() {
+    let command = Settings::augment_args(clap::Command::new("test"));
+    let limits = base::limits::Limits::default();
+    for (key, default) in named(&limits) {
+        let flag = format!("limits-{}", key.replace('_', "-"));
+        let argument = command.get_arguments().find(|argument| argument.get_long() == Some(&flag)).unwrap();
+        let help = argument.get_help().unwrap().to_string();
+        assert!(help.ends_with(&format!("[default: {default}]")), "{flag}: {help}");
+    }
+}

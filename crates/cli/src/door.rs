@@ -1,0 +1,121 @@
+//! One session's door, as a client walks through it for a moment: the same door that agents use.
+
+use std::io::IsTerminal;
+
+use anyhow::{Context, Result, bail};
+use serde_json::{Value, json};
+
+use crate::client::{http_client, unreachable_server};
+use crate::opening::{Opened, SessionArgs};
+use crate::output;
+use crate::workplace::{ProjectArg, Workplace};
+
+/// How long a session for one command lives if it is never ended.
+const TTL_SECONDS: u64 = 60 * 60;
+
+/// An open session for one command.
+pub(crate) struct Door<'w> {
+    place: &'w Workplace,
+    http: reqwest::Client,
+    session: Opened,
+}
+
+/// A JSON-RPC error that came back.
+#[derive(Debug)]
+pub(crate) struct RpcError(pub(crate) Value);
+
+impl<'w> Door<'w> {
+    /// Opens a session in the project that is meant.
+    pub(crate) async fn open(place: &'w Workplace, project: &ProjectArg, how: &SessionArgs) -> Result<Self> {
+        let project = place.project(project).await?;
+        let how = SessionArgs { ttl: how.ttl.or(Some(TTL_SECONDS)), ..how.clone() };
+        let session = place.open_session(&project.id, &how).await?;
+        Ok(Self { place, http: http_client(&place.api.found().url)?, session })
+    }
+
+    /// Makes one request and gives its result; a JSON-RPC error comes back as an [`RpcError`].
+    pub(crate) async fn request(&self, method: &str, params: Value) -> Result<Value> {
+        let server = &self.place.api.found().url;
+        // The door as this machine reaches it: `mcpUrl` is how the world does, which may lead round a proxy.
+        let url = format!("{server}/api/mcp/{}", self.session.id);
+        let message = json!({ "jsonrpc": "2.0", "id": 1, "method": method, "params": params });
+        let request = self.http.post(url).bearer_auth(&self.session.key).header("accept", "application/json").json(&message);
+        let response = request.send().await.map_err(|error| unreachable_server(server, &error))?;
+        let status = response.status();
+        let bytes = response.bytes().await.context("the server's answer broke off")?;
+        let mut answer: Value = serde_json::from_slice(&bytes).unwrap_or(Value::Null);
+        if let Some(error) = answer.get_mut("error").filter(|error| error.is_object()) {
+            return Err(RpcError(error.take()).into());
+        }
+        match answer.get_mut("result") {
+            Some(result) => Ok(result.take()),
+            None => {
+                let said = answer.get("error").and_then(Value::as_str).unwrap_or("no answer of JSON-RPC");
+                bail!("the session door refused: {said} ({})", status.as_u16())
+            }
+        }
+    }
+
+    /// Ends the session. A failure is told, not returned: the command itself may have worked.
+    pub(crate) async fn close(self) {
+        if let Err(error) = self.place.end_session(&self.session.id, None).await {
+            eprintln!("warning: {error:#}");
+        }
+    }
+
+    /// Runs `work` with an open door and closes it, whatever comes of the work; Ctrl-C too.
+    pub(crate) async fn with<T>(
+        place: &'w Workplace,
+        project: &ProjectArg,
+        how: &SessionArgs,
+        work: impl AsyncFnOnce(&Door<'w>) -> Result<T>,
+    ) -> Result<T> {
+        let door = Door::open(place, project, how).await?;
+        let outcome = tokio::select! {
+            outcome = work(&door) => outcome,
+            _ = tokio::signal::ctrl_c() => Err(anyhow::anyhow!("interrupted")),
+        };
+        door.close().await;
+        outcome
+    }
+}
+
+impl std::fmt::Display for RpcError {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let text = |pointer: &str| self.0.pointer(pointer).and_then(Value::as_str).map(|text| clean(text));
+        let code = self.0.get("code").map(Value::to_string).unwrap_or_default();
+        let kind = text("/data/kind").map(|kind| format!(" ({kind})")).unwrap_or_default();
+        write!(f, "{code}{kind}: {}", text("/message").unwrap_or_default())?;
+        for (label, pointer) in [("parameter", "/data/parameter"), ("details", "/data/details"), ("request", "/data/request_id")] {
+            match self.0.pointer(pointer) {
+                None | Some(Value::Null) => {}
+                Some(Value::String(text)) => write!(f, "\n  {label}: {}", clean(text))?,
+                Some(other) => write!(f, "\n  {label}: {other}")?,
+            }
+        }
+        if self.0.pointer("/data/retryable") == Some(&Value::Bool(true)) {
+            write!(f, "\nhint: the same call may succeed later")?;
+        }
+        Ok(())
+    }
+}
+
+impl std::error::Error for RpcError {}
+
+fn clean(text: &str) -> String {
+    if std::io::stderr().is_terminal() { output::harmless(text, true) } else { text.to_owned() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn errors_say_code_kind_and_parameter() {
+        let error = RpcError(json!({"code": -32602, "message": "`name` is missing",
+            "data": {"kind": "invalid_params", "parameter": "name", "retryable": false, "request_id": "req_1"}}));
+        assert_eq!(error.to_string(), "-32602 (invalid_params): `name` is missing\n  parameter: name\n  request: req_1");
+        let error = RpcError(json!({"code": -32603, "message": "later", "data": {"retryable": true}}));
+        assert_eq!(error.to_string(), "-32603: later\nhint: the same call may succeed later");
+    }
+}

@@ -1,0 +1,35 @@
+//! The process's surroundings: the one place of the command line that asks for environment variables by name. Settings that
+//! are flags too are read by clap, from the `env` of their definition.
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+
+use anyhow::{Context, Result};
+
+/// The master key itself. It has no flag and no key in `toolcrib.toml`, because it would be seen there.
+const MASTER_KEY: &str = "TOOLCRIB_MASTER_KEY";
+
+/// Variables that hold the operator's secrets: an agent that we start never inherits them.
+pub(crate) const SECRETS: [&str; 3] = ["TOOLCRIB_KEY", MASTER_KEY, "TOOLCRIB_DATABASE_URL"];
+
+fn value(name: &str) -> Option<OsString> {
+    std::env::var_os(name).filter(|value| !value.is_empty())
+}
+
+/// Where data lies when nobody says: `$XDG_DATA_HOME/toolcrib`, else `~/.local/share/toolcrib`.
+pub(crate) fn default_data() -> Result<PathBuf> {
+    let shared = value("XDG_DATA_HOME").map(PathBuf::from).filter(|path| path.is_absolute());
+    let home = || value("HOME").map(|home| PathBuf::from(home).join(".local/share"));
+    let folder = shared.or_else(home).context("there is no HOME to keep data in: pass --data DIR or set TOOLCRIB_DATA")?;
+    Ok(folder.join("toolcrib"))
+}
+
+/// The master key, when the environment carries it.
+pub(crate) fn master_key() -> Option<String> {
+    value(MASTER_KEY).and_then(|key| key.into_string().ok())
+}
+
+/// The folders in which programs are looked for.
+pub(crate) fn program_folders() -> Vec<PathBuf> {
+    value("PATH").map(|path| std::env::split_paths(&path).collect()).unwrap_or_default()
+}

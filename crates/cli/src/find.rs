@@ -1,0 +1,172 @@
+//! Finding the server: at a url that was named, or through the `server.json` that a running server keeps in its data folder.
+
+use std::fs::{File, TryLockError};
+use std::path::{Path, PathBuf};
+
+use anyhow::{Result, bail};
+use clap::Args;
+
+use crate::config::CONFIG_FILE;
+use crate::environment;
+
+/// What a server holds locked in its data folder for as long as it runs.
+const LOCK_FILE: &str = "toolcrib.lock";
+
+/// Which server to talk to, and as whom.
+#[derive(Args, Clone, Debug)]
+#[command(next_help_heading = "Server")]
+pub(crate) struct ServerArgs {
+    /// Where the server is [default: the one that runs on the data folder]
+    #[arg(long, env = "TOOLCRIB_URL", value_name = "URL", global = true)]
+    pub(crate) url: Option<String>,
+
+    /// Key to use [default: the instance admin's, from the data folder]
+    #[arg(long, env = "TOOLCRIB_KEY", value_name = "KEY", hide_env_values = true, global = true)]
+    pub(crate) key: Option<String>,
+
+    /// Data folder of the server [default: ~/.local/share/toolcrib]
+    #[arg(long, env = "TOOLCRIB_DATA", value_name = "DIR", global = true)]
+    pub(crate) data: Option<PathBuf>,
+}
+
+/// A server and the key to it.
+#[derive(Clone, Debug)]
+pub(crate) struct Found {
+    /// Where it is, without a slash at the end.
+    pub(crate) url: String,
+    /// The key.
+    pub(crate) key: String,
+    /// Whether that is the instance admin's key, out of `server.json`.
+    pub(crate) is_admin: bool,
+}
+
+/// What a data folder tells about its server.
+#[derive(Debug)]
+pub(crate) enum State {
+    /// No server has ever been started there.
+    Fresh,
+    /// None runs now.
+    Stopped,
+    /// One runs, or is about to.
+    Running(Option<Found>),
+}
+
+impl ServerArgs {
+    /// The data folder that is meant.
+    pub(crate) fn data_folder(&self) -> Result<PathBuf> {
+        let folder = match &self.data {
+            Some(data) => data.clone(),
+            None => environment::default_data()?,
+        };
+        Ok(std::path::absolute(folder)?)
+    }
+
+    /// The server, or what to do to have one.
+    pub(crate) fn find(&self) -> Result<Found> {
+        match (&self.url, &self.key) {
+            (Some(url), Some(key)) => Ok(Found { url: checked_url(url)?, key: key.clone(), is_admin: false }),
+            (Some(url), None) => self.with_own_key(&checked_url(url)?),
+            (None, key) => {
+                let mut found = self.find_in_data_folder()?;
+                if let Some(key) = key {
+                    found = Found { key: key.clone(), is_admin: false, ..found };
+                }
+                Ok(found)
+            }
+        }
+    }
+
+    /// A url without a key is fine when it is where the data folder's own server listens.
+    fn with_own_key(&self, url: &str) -> Result<Found> {
+        match look(&self.data_folder()?) {
+            State::Running(Some(found)) if found.url == url => Ok(found),
+            _ => bail!("there is no key for {url}: pass --key or set TOOLCRIB_KEY (an org's owner makes one with `toolcrib key add`)"),
+        }
+    }
+
+    fn find_in_data_folder(&self) -> Result<Found> {
+        let data = self.data_folder()?;
+        let serve = match &self.data {
+            Some(data) => format!("`toolcrib serve --data {}`", data.display()),
+            None => "`toolcrib serve`".to_owned(),
+        };
+        let elsewhere = if Path::new(CONFIG_FILE).is_file() && self.data.is_none() {
+            "\n./toolcrib.toml is read by `toolcrib serve` only: if it names a data folder, set TOOLCRIB_DATA to that"
+        } else {
+            ""
+        };
+        match look(&data) {
+            State::Running(Some(found)) => Ok(found),
+            State::Running(None) => bail!("the server on the data folder {} is still starting: try again", data.display()),
+            State::Stopped => bail!("no server is running on the data folder {}: start it with {serve}{elsewhere}", data.display()),
+            State::Fresh => bail!(
+                "no server was ever started on the data folder {}: start one with {serve}, or pass --url and --key{elsewhere}",
+                data.display()
+            ),
+        }
+    }
+}
+
+/// Looks at a data folder. Only a server that holds its lock is believed: the port of one that has gone may be somebody
+/// else's by now, who must not be sent the key.
+pub(crate) fn look(data: &Path) -> State {
+    let Some(file) = server::find_running(data) else {
+        return if is_locked(data) { State::Running(None) } else { State::Fresh };
+    };
+    if !is_locked(data) {
+        return State::Stopped;
+    }
+    State::Running(Some(Found { url: file.url.trim_end_matches('/').to_owned(), key: file.key, is_admin: true }))
+}
+
+fn is_locked(data: &Path) -> bool {
+    let Ok(lock) = File::open(data.join(LOCK_FILE)) else { return false };
+    matches!(lock.try_lock_shared(), Err(TryLockError::WouldBlock))
+}
+
+/// A url as the client uses it.
+fn checked_url(url: &str) -> Result<String> {
+    let trimmed = url.trim().trim_end_matches('/');
+    if !trimmed.starts_with("http://") && !trimmed.starts_with("https://") {
+        bail!("`{url}` is no url of a server: write http://… or https://…");
+    }
+    Ok(trimmed.to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn args(data: &Path, url: Option<&str>, key: Option<&str>) -> ServerArgs {
+        ServerArgs { url: url.map(str::to_owned), key: key.map(str::to_owned), data: Some(data.to_owned()) }
+    }
+
+    fn write_server_file(data: &Path) {
+        std::fs::write(data.join("server.json"), r#"{"url": "http://127.0.0.1:1", "key": "rsk_live_admin"}"#).unwrap();
+    }
+
+    #[test]
+    fn a_named_url_needs_a_key() {
+        let data = tempfile::tempdir().unwrap();
+        let found = args(data.path(), Some("http://h:1/"), Some("k")).find().unwrap();
+        assert_eq!((found.url.as_str(), found.key.as_str(), found.is_admin), ("http://h:1", "k", false));
+        assert!(args(data.path(), Some("http://h:1"), None).find().unwrap_err().to_string().contains("--key"));
+        assert!(args(data.path(), Some("h:1"), Some("k")).find().unwrap_err().to_string().contains("`h:1`"));
+    }
+
+    #[test]
+    fn only_a_folder_that_is_locked_has_a_server() {
+        let data = tempfile::tempdir().unwrap();
+        let says = |key: Option<&str>| args(data.path(), None, key).find().map_err(|error| error.to_string());
+        assert!(says(None).unwrap_err().contains("no server was ever started"));
+        write_server_file(data.path());
+        assert!(says(None).unwrap_err().contains("no server is running"));
+        let lock = File::create(data.path().join(LOCK_FILE)).unwrap();
+        lock.lock().unwrap();
+        let found = says(None).unwrap();
+        assert_eq!((found.key.as_str(), found.is_admin), ("rsk_live_admin", true));
+        assert!(!says(Some("rsk_live_other")).unwrap().is_admin);
+        assert!(args(data.path(), Some("http://127.0.0.1:1/"), None).find().unwrap().is_admin);
+        assert!(args(data.path(), Some("http://127.0.0.1:2"), None).find().is_err());
+    }
+}

@@ -1,0 +1,130 @@
+//! The agent door: tokens, scopes, allowlists, and the codes it speaks.
+
+use reqwest::Method;
+use serde_json::json;
+
+use crate::support::{Crib, Engine, both_engines, request};
+
+const ALL: [&str; 4] = ["bricks:create_draft", "bricks:read", "kits:create_draft", "kits:read"];
+
+both_engines! {
+    async fn an_agent_sees_what_scope_and_allowlist_both_name(engine: Engine) {
+        let crib = Crib::start(engine).await;
+        let tenant = crib.tenant().await;
+        for (scopes, tools, listed) in [
+            (&ALL[..], &["bricks.list", "kits.get"][..], &["bricks.list", "kits.get"][..]),
+            (&["bricks:read"], &["bricks.list", "kits.get"], &["bricks.list"]),
+            (&["*"], &["bricks_list"], &["bricks.list"]),
+            (&ALL, &[], &[]),
+            (&[], &["bricks.list"], &[]),
+        ] {
+            assert_eq!(tenant.agent(scopes, tools).await.tools().await, listed, "{scopes:?} {tools:?}");
+        }
+    }
+
+    async fn what_is_not_seen_cannot_be_called(engine: Engine) {
+        let crib = Crib::start(engine).await;
+        let agent = crib.tenant().await.agent(&["bricks:read", "kits:read"], &["bricks.list", "kits.create_draft"]).await;
+        for (tool, arguments, code) in [
+            ("kits.get", json!({}), -32001),
+            ("kits.create_draft", json!({}), -32001),
+            ("bricks.create_draft", json!({"nonsense": 1}), -32001),
+            ("no_such_tool", json!({}), -32601),
+            ("bricks.list", json!({"limit": 0}), -32602),
+        ] {
+            assert_eq!(agent.call(tool, arguments).await.error_code(), code, "{tool}");
+        }
+        assert_eq!(agent.call("bricks.list", json!({})).await.result()["structuredContent"], json!({"bricks": []}));
+    }
+
+    async fn tokens_expire_and_die_with_their_agent(engine: Engine) {
+        let clock = base::Clock::manual(base::Timestamp::from_ms(1_800_000_000_000));
+        let crib = Crib::start_with(engine, |config| config.clock = clock.clone()).await;
+        let tenant = crib.tenant().await;
+        let mut agent = tenant.agent(&ALL, &["bricks.list"]).await;
+        let ping = request(1, "ping", json!({}));
+        let issued = agent.authenticate().await.expect(200);
+        assert_eq!(issued["expires_at"], base::Timestamp::from_ms(1_800_000_900_000).rfc3339());
+        assert_eq!(issued["workspace_id"], tenant.org.as_str());
+        assert_eq!(issued["scopes"], json!(ALL));
+        clock.advance_ms(15 * 60_000 - 1);
+        assert_eq!(agent.rpc(&ping).await.status, 200);
+        clock.advance_ms(1);
+        assert_eq!(agent.rpc(&ping).await.expect(401), json!({"error": "Unauthorized"}));
+
+        let renew = async |agent: &mut crate::support::Agent<'_>| {
+            agent.token = agent.authenticate().await.expect(200)["access_token"].as_str().unwrap().to_owned();
+        };
+        renew(&mut agent).await;
+        let rotated = tenant.post(&format!("agents/{}/rotate", agent.id), json!({})).await.expect(200);
+        assert_eq!(agent.rpc(&ping).await.status, 401, "rotation kills tokens");
+        assert_eq!(agent.authenticate().await.status, 401, "and the old secret");
+        agent.agent_secret = rotated["agent_secret"].as_str().unwrap().to_owned();
+        renew(&mut agent).await;
+
+        tenant.api(Method::PATCH, &format!("agents/{}", agent.id), Some(json!({"disabled": true}))).await.expect(200);
+        assert_eq!((agent.rpc(&ping).await.status, agent.authenticate().await.status), (401, 401));
+        tenant.api(Method::PATCH, &format!("agents/{}", agent.id), Some(json!({"disabled": false}))).await.expect(200);
+        renew(&mut agent).await;
+        assert_eq!(agent.rpc(&ping).await.status, 200);
+        assert_eq!(tenant.api(Method::DELETE, &format!("agents/{}", agent.id), None).await.status, 204);
+        assert_eq!((agent.rpc(&ping).await.status, agent.authenticate().await.status), (401, 401));
+    }
+
+    async fn changed_scopes_and_tools_hold_from_the_next_request(engine: Engine) {
+        let crib = Crib::start(engine).await;
+        let tenant = crib.tenant().await;
+        let agent = tenant.agent(&ALL, &["bricks.list", "kits.list"]).await;
+        assert_eq!(agent.tools().await, ["bricks.list", "kits.list"]);
+        let path = format!("agents/{}", agent.id);
+        tenant.api(Method::PATCH, &path, Some(json!({"tools": ["kits.list", "kits.get"]}))).await.expect(200);
+        assert_eq!(agent.tools().await, ["kits.list", "kits.get"]);
+        tenant.api(Method::PATCH, &path, Some(json!({"scopes": ["bricks:read"]}))).await.expect(200);
+        assert_eq!(agent.tools().await, Vec::<String>::new());
+    }
+
+    async fn wrong_credentials_all_look_the_same(engine: Engine) {
+        let crib = Crib::start(engine).await;
+        let tenant = crib.tenant().await;
+        let agent = tenant.agent(&ALL, &["bricks.list"]).await;
+        let url = format!("{}/api/agents/authenticate", crib.url);
+        let mut bodies = Vec::new();
+        for (key, secret) in [
+            (agent.agent_key.as_str(), "ags_wrong"),
+            ("agk_unknown", agent.agent_secret.as_str()),
+            ("agk_x", "ags_y"),
+        ] {
+            let reply = crib.send(crib.http.post(&url).json(&json!({"agent_key": key, "agent_secret": secret}))).await;
+            bodies.push(reply.expect(401));
+        }
+        assert!(bodies.windows(2).all(|pair| pair[0] == pair[1]), "{bodies:?}");
+        for missing in [json!({}), json!({"agent_key": "k"}), json!({"agent_secret": "s"}), json!({"agent_key": 1, "agent_secret": 2})] {
+            assert_eq!(crib.send(crib.http.post(&url).json(&missing)).await.status, 400, "{missing}");
+        }
+    }
+
+    async fn guessing_is_stopped_after_ten_failures(engine: Engine) {
+        let crib = Crib::start(engine).await;
+        let agent = crib.tenant().await.agent(&ALL, &["bricks.list"]).await;
+        let url = format!("{}/api/agents/authenticate", crib.url);
+        for _ in 0..10 {
+            let wrong = json!({"agent_key": agent.agent_key, "agent_secret": "wrong"});
+            assert_eq!(crib.send(crib.http.post(&url).json(&wrong)).await.status, 401);
+        }
+        let right = agent.authenticate().await;
+        assert_eq!(right.status, 429, "right secret or not");
+        assert!(right.header("retry-after").is_some());
+        assert_eq!(agent.rpc(&request(1, "ping", json!({}))).await.status, 200, "tokens that are out go on working");
+    }
+
+    async fn an_agents_own_rate_limit(engine: Engine) {
+        let crib = Crib::start(engine).await;
+        let tenant = crib.tenant().await;
+        let agent = tenant
+            .agent_with(json!({"name": "slow", "scopes": ALL, "tools": ["bricks.list"], "rate_limit": {"per_minute": 2}}))
+            .await;
+        let ping = request(1, "ping", json!({}));
+        let statuses = [agent.rpc(&ping).await.status, agent.rpc(&ping).await.status, agent.rpc(&ping).await.status];
+        assert_eq!(statuses, [200, 200, 429]);
+    }
+}

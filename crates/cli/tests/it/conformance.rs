@@ -1,0 +1,153 @@
+//! The official MCP conformance suite against the real doors, and what keeps its fixtures from everyone else.
+
+use std::path::Path;
+
+use serde_json::{Value, json};
+use server::Config;
+use testkit::node::NodePackages;
+use tokio::sync::Mutex;
+
+use crate::support::{Crib, Engine, Session, both_engines, call, modern, request};
+
+const SUITE: &str = "@modelcontextprotocol/conformance/dist/index.js";
+/// The oldest Node that the suite runs on.
+const NODE_MAJOR_MIN: u32 = 22;
+
+/// Some checks wait half a second for an event and no longer, so the runs take turns.
+static TURN: Mutex<()> = Mutex::const_new(());
+
+fn with_fixtures(config: &mut Config) {
+    config.conformance = true;
+    // The suite asks as fast as it can; how often one may ask is tested elsewhere.
+    config.limits.agent_calls_burst = 10_000;
+}
+
+/// Runs everything that `revision` requires of a server. What fails or warns and is not in the baseline, and what is in the
+/// baseline and passes, fails the test with all that the suite said.
+async fn conforms(crib: &Crib, url: &str, credential: &str, revision: &str) {
+    let _turn = TURN.lock().await;
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../conformance");
+    let source = folder.clone();
+    let packages = tokio::task::spawn_blocking(move || NodePackages::install(&source, NODE_MAJOR_MIN)).await.unwrap();
+    let mut suite = packages.script(SUITE, &[&folder.join("inject.mjs")]);
+    suite
+        .args(["server", "--url", url, "--requirements", revision])
+        .arg("--expected-failures")
+        .arg(folder.join(format!("baseline-{revision}.yml")))
+        .arg("--output-dir")
+        .arg(crib.folder.path().join("results"))
+        .env("TOOLCRIB_HEADERS", json!({"Authorization": format!("Bearer {credential}")}).to_string());
+    let output = tokio::process::Command::from(suite).kill_on_drop(true).output().await.unwrap();
+    let said = format!("{}\n{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+    // For `--show-output`: the suite's own report.
+    println!("{said}");
+    // The words too: a suite that ran nothing would also end well.
+    let ran = said.contains(&format!("Running requirements {revision}")) && said.contains("Baseline check passed");
+    assert!(output.status.success() && ran, "the suite ended with {} and said the above", output.status);
+}
+
+async fn listed(session: &Session<'_>, method: &str, member: &str) -> Vec<Value> {
+    session.rpc(&request(1, method, json!({}))).await.result()[member].as_array().unwrap().clone()
+}
+
+async fn fixture_names(session: &Session<'_>) -> Vec<String> {
+    let tools = listed(session, "tools/list", "tools").await;
+    let names = tools.iter().map(|tool| tool["name"].as_str().unwrap().to_owned());
+    names.filter(|name| name.starts_with("test_") || name.starts_with("json_schema_")).collect()
+}
+
+both_engines! {
+    async fn the_session_door_meets_the_requirements_of_2026_07_28(engine: Engine) {
+        let crib = Crib::start_with(engine, with_fixtures).await;
+        let session = crib.tenant().await.session().await;
+        conforms(&crib, &session.url, &session.key, "2026-07-28").await;
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_session_door_meets_the_requirements_of_2025_11_25() {
+    let crib = Crib::start_with(Engine::Sqlite, with_fixtures).await;
+    let session = crib.tenant().await.session().await;
+    conforms(&crib, &session.url, &session.key, "2025-11-25").await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_agent_door_meets_the_requirements_of_2026_07_28() {
+    let crib = Crib::start_with(Engine::Sqlite, with_fixtures).await;
+    let tenant = crib.tenant().await;
+    let names = fixture_names(&tenant.session().await).await;
+    let names: Vec<&str> = names.iter().map(String::as_str).collect();
+    let agent = tenant.agent(&["conformance:run"], &names).await;
+    assert_eq!(agent.tools().await, names, "the fixtures and nothing else");
+    conforms(&crib, &format!("{}/api/mcp", crib.url), &agent.token, "2026-07-28").await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn fixtures_are_there_only_when_they_are_turned_on() {
+    let crib = Crib::start(Engine::Sqlite).await;
+    let session = crib.tenant().await.session().await;
+    assert_eq!(fixture_names(&session).await, [""; 0]);
+    assert_eq!(session.call("test_simple_text", json!({})).await.error_code(), -32601);
+    for (method, member) in
+        [("prompts/list", "prompts"), ("resources/list", "resources"), ("resources/templates/list", "resourceTemplates")]
+    {
+        assert_eq!(listed(&session, method, member).await, [json!(null); 0], "{method}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn fixtures_are_there_only_for_their_scope() {
+    let crib = Crib::start_with(Engine::Sqlite, with_fixtures).await;
+    let mut tenant = crib.tenant().await;
+    let everything = tenant.session().await;
+    assert!(fixture_names(&everything).await.len() > 20);
+    assert_eq!(listed(&everything, "prompts/list", "prompts").await.len(), 5);
+    tenant.key = tenant.key_with(&["sessions:write", "kits:read"]).await;
+    let session = tenant.session().await;
+    assert_eq!(fixture_names(&session).await, [""; 0]);
+    assert_eq!(session.call("test_simple_text", json!({})).await.error_code(), -32003);
+    assert_eq!(listed(&session, "prompts/list", "prompts").await, [json!(null); 0]);
+    for (method, params) in [
+        ("prompts/get", json!({"name": "test_simple_prompt"})),
+        ("resources/read", json!({"uri": "test://static-text"})),
+        (
+            "completion/complete",
+            json!({"ref": {"type": "ref/prompt", "name": "test_simple_prompt"}, "argument": {"name": "a", "value": ""}}),
+        ),
+    ] {
+        assert_eq!(session.rpc(&request(1, method, params)).await.error_code(), -32602, "{method}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_request_state_is_good_only_for_the_session_and_the_tool_that_were_asked() {
+    let crib = Crib::start_with(Engine::Sqlite, with_fixtures).await;
+    let tenant = crib.tenant().await;
+    let (ours, theirs) = (tenant.session().await, tenant.session().await);
+    const TOOL: &str = "test_input_required_result_request_state";
+    let attempt = |tool: &str, more: Value| {
+        let mut message = modern(1, "tools/call", json!({"name": tool, "arguments": {}}));
+        message["params"]["_meta"]["io.modelcontextprotocol/clientCapabilities"] = json!({"elicitation": {}});
+        message["params"].as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        message
+    };
+    let asked = ours.modern(&attempt(TOOL, json!({}))).await.result();
+    assert_eq!(asked["resultType"], "input_required");
+    let answer = json!({"requestState": asked["requestState"], "inputResponses": {"confirm": {"action": "accept", "content": {"ok": true}}}});
+    assert_eq!(theirs.modern(&attempt(TOOL, answer.clone())).await.error_code(), -32602);
+    let elsewhere = attempt("test_input_required_result_tampered_state", answer.clone());
+    assert_eq!(ours.modern(&elsewhere).await.error_code(), -32602);
+    assert_eq!(ours.modern(&attempt(TOOL, answer)).await.result()["content"][0]["text"], "state-ok");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn nobody_is_asked_what_it_cannot_answer() {
+    let crib = Crib::start_with(Engine::Sqlite, with_fixtures).await;
+    let session = crib.tenant().await.session().await;
+    const TOOL: &str = "test_input_required_result_elicitation";
+    let unable = session.modern(&modern(1, "tools/call", json!({"name": TOOL}))).await;
+    assert_eq!((unable.status, unable.error_code()), (400, -32021));
+    assert_eq!(unable.error()["data"]["requiredCapabilities"], json!({"elicitation": {}}));
+    let legacy = session.rpc(&call(1, TOOL, json!({}))).await;
+    assert_eq!((legacy.status, legacy.error_code()), (200, -32600));
+}

@@ -1,0 +1,257 @@
+//! Bad days of the whole process: kill -9, signals, a full disk, a second server, data of another release.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use serde_json::{Value, json};
+use tokio::process::Command;
+use tokio::sync::mpsc;
+
+use crate::support::{Engine, Place, Process, both_engines, call, http, request};
+
+/// A tenant over plain HTTP, for a server in another process.
+struct Client {
+    http: reqwest::Client,
+    door: String,
+    session_key: String,
+    key: String,
+    url: String,
+}
+
+impl Client {
+    async fn new(process: &Process, name: &str) -> Self {
+        let http = http();
+        let post = async |path: String, key: &str, body: Value| -> Value {
+            let reply = http.post(format!("{}{path}", process.url)).bearer_auth(key).json(&body).send().await.unwrap();
+            assert_eq!(reply.status(), 201);
+            reply.json().await.unwrap()
+        };
+        let made = post("/api/orgs".into(), &process.admin_key, json!({"name": name})).await;
+        let (org, key) = (made["org"]["id"].as_str().unwrap(), made["key"]["fullKey"].as_str().unwrap());
+        let project = post(format!("/api/org/{org}/projects"), key, json!({"name": "p"})).await;
+        let body = json!({"projectId": project["project"]["id"]});
+        let opened = post(format!("/api/org/{org}/sessions"), key, body).await;
+        let bearer = opened["mcpConfig"]["mcpServers"]["toolcrib"]["headers"]["Authorization"].as_str().unwrap();
+        Self {
+            door: format!("/api/mcp/{}", opened["sessionId"].as_str().unwrap()),
+            session_key: bearer.strip_prefix("Bearer ").unwrap().to_owned(),
+            key: key.to_owned(),
+            url: process.url.clone(),
+            http,
+        }
+    }
+
+    /// Posts through the door; an error when the server is gone.
+    async fn rpc(&self, message: &Value) -> reqwest::Result<Value> {
+        let request = self.http.post(format!("{}{}", self.url, self.door)).bearer_auth(&self.session_key);
+        request.body(message.to_string()).send().await?.json().await
+    }
+
+    async fn create_brick(&self) -> reqwest::Result<Value> {
+        let arguments = json!({"name": "n", "type": "boolean", "evaluation_prompt": "p"});
+        self.rpc(&call(1, "bricks.create_draft", arguments)).await
+    }
+
+    /// Every brick there is.
+    async fn bricks(&self) -> BTreeSet<String> {
+        let mut found = BTreeSet::new();
+        let mut cursor = String::new();
+        loop {
+            let url = format!("{}/api/bricks?limit=200{cursor}", self.url);
+            let page: Value = self.http.get(url).bearer_auth(&self.key).send().await.unwrap().json().await.unwrap();
+            found.extend(page["bricks"].as_array().unwrap().iter().map(|brick| brick["brick_id"].as_str().unwrap().to_owned()));
+            match page["nextCursor"].as_str() {
+                Some(next) => cursor = format!("&cursor={next}"),
+                None => return found,
+            }
+        }
+    }
+}
+
+/// Writers that go on until the server is gone, and tell of each brick that was acknowledged.
+fn writers(client: &Arc<Client>, count: usize) -> mpsc::UnboundedReceiver<String> {
+    let (acknowledged, received) = mpsc::unbounded_channel();
+    for _ in 0..count {
+        let (client, acknowledged) = (Arc::clone(client), acknowledged.clone());
+        #[expect(clippy::disallowed_methods, reason = "it ends when the server is killed")]
+        tokio::spawn(async move {
+            while let Ok(answer) = client.create_brick().await {
+                let id = answer["result"]["structuredContent"]["brick_id"].as_str().expect("a brick").to_owned();
+                if acknowledged.send(id).is_err() {
+                    return;
+                }
+            }
+        });
+    }
+    received
+}
+
+both_engines! {
+    async fn kill_nine_loses_nothing_that_was_acknowledged(engine: Engine) {
+        #[expect(clippy::disallowed_methods, reason = "`make soak` says how many rounds")]
+        let rounds: u32 = std::env::var("TOOLCRIB_SOAK_ROUNDS").map_or(4, |rounds| rounds.parse().unwrap());
+        let place = Place::new(engine);
+        for round in 0..rounds {
+            let process = place.start().await;
+            let client = Arc::new(Client::new(&process, &format!("round {round}")).await);
+            let mut received = writers(&client, 16);
+            let mut acknowledged = BTreeSet::new();
+            // Killed in the middle of writing, later in each round.
+            while acknowledged.len() < 100 + 37 * (round as usize % 8) {
+                acknowledged.insert(received.recv().await.unwrap());
+            }
+            process.kill_nine().await;
+            while let Some(id) = received.recv().await {
+                acknowledged.insert(id);
+            }
+            let process = place.start().await;
+            let client = Client { url: process.url.clone(), ..Arc::into_inner(client).expect("the writers are done") };
+            let found = client.bricks().await;
+            let lost: Vec<_> = acknowledged.difference(&found).collect();
+            assert!(lost.is_empty(), "round {round}: {} of {} were lost: {lost:?}", lost.len(), acknowledged.len());
+            process.kill_nine().await;
+        }
+    }
+
+    async fn sigterm_drains_and_stops(engine: Engine) {
+        let place = Place::new(engine);
+        let mut process = place.start().await;
+        let client = Arc::new(Client::new(&process, "drain").await);
+        let mut received = writers(&client, 8);
+        let mut acknowledged = BTreeSet::new();
+        while acknowledged.len() < 50 {
+            acknowledged.insert(received.recv().await.unwrap());
+        }
+        process.signal("TERM").await;
+        let status = tokio::time::timeout(Duration::from_secs(30), process.child.wait()).await.expect("it stops").unwrap();
+        assert!(status.success(), "{status}");
+        while let Some(id) = received.recv().await {
+            acknowledged.insert(id);
+        }
+        let process = place.start().await;
+        let client = Client { url: process.url.clone(), ..Arc::into_inner(client).unwrap() };
+        assert!(client.bricks().await.is_superset(&acknowledged));
+    }
+
+    async fn a_second_server_on_the_same_folder_is_refused(engine: Engine) {
+        let place = Place::new(engine);
+        let first = place.start().await;
+        let second = place.serve().output().await.unwrap();
+        let words = String::from_utf8(second.stderr).unwrap();
+        assert!(!second.status.success() && words.contains("another server uses the data folder"), "{words}");
+        first.kill_nine().await;
+        place.start().await.kill_nine().await;
+    }
+
+    async fn a_wrong_master_key_refuses_to_start(engine: Engine) {
+        let place = Place::new(engine);
+        place.start().await.kill_nine().await;
+        let other = place.serve().env("TOOLCRIB_MASTER_KEY", "ab".repeat(32)).output().await.unwrap();
+        let words = String::from_utf8(other.stderr).unwrap();
+        assert!(!other.status.success() && words.contains("not the master key"), "{words}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_full_disk_is_a_clear_error_and_recovers() {
+    let place = Place::new(Engine::Sqlite);
+    // The signal for a file that may not grow is ignored, so that the write fails as it does on a full disk.
+    let mut command = Command::new("sh");
+    command.args(["-c", "trap '' XFSZ; exec \"$0\" \"$@\""]).arg(place.serve().as_std().get_program());
+    command.args(place.serve().as_std().get_args()).current_dir(place.folder.path()).kill_on_drop(true);
+    let process = Process::start(command, &place.data()).await;
+    let client = Client::new(&process, "disk").await;
+    let limit = async |bytes: &str| {
+        let pid = process.id().to_string();
+        let set = Command::new("prlimit").args(["--pid", &pid, &format!("--fsize={bytes}:unlimited")]).status().await.unwrap();
+        assert!(set.success());
+    };
+    client.create_brick().await.unwrap();
+    limit("65536").await;
+    let mut acknowledged = 1;
+    let error = loop {
+        let answer = client.create_brick().await.unwrap();
+        if answer.get("error").is_some() {
+            break answer["error"].clone();
+        }
+        acknowledged += 1;
+        assert!(acknowledged < 10_000, "the limit never bites");
+    };
+    assert_eq!((error["code"].as_i64(), error["data"]["kind"].as_str()), (Some(-32603), Some("unavailable")), "{error}");
+    assert_eq!(error["data"]["retryable"], true);
+    let listed = client.rpc(&call(1, "bricks.list", json!({}))).await.unwrap();
+    assert!(listed["result"]["structuredContent"]["bricks"].is_array(), "reads go on: {listed}");
+    limit("unlimited").await;
+    let recovered = client.create_brick().await.unwrap();
+    assert!(recovered.get("error").is_none(), "{recovered}");
+    assert_eq!(client.bricks().await.len(), acknowledged + 1, "nothing half-written, nothing lost");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn data_of_a_newer_release_is_refused() {
+    let place = Place::new(Engine::Sqlite);
+    place.start().await.kill_nine().await;
+    let database = rusqlite::Connection::open(place.data().join("toolcrib.db")).unwrap();
+    database.execute("INSERT INTO schema_versions (version, applied_at) VALUES (999, 0)", []).unwrap();
+    drop(database);
+    let refused = place.serve().output().await.unwrap();
+    let words = String::from_utf8(refused.stderr).unwrap();
+    assert!(!refused.status.success() && words.contains("newer release"), "{words}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn nothing_secret_is_readable_in_the_data_folder() {
+    let place = Place::new(Engine::Sqlite);
+    let process = place.start().await;
+    let client = Client::new(&process, "secrets").await;
+    client.create_brick().await.unwrap();
+    let secrets = [client.session_key.clone(), client.key.clone(), process.admin_key.clone()];
+    process.kill_nine().await;
+    for entry in std::fs::read_dir(place.data()).unwrap().map(Result::unwrap) {
+        let (path, bytes) = (entry.path(), std::fs::read(entry.path()).unwrap());
+        let name = path.file_name().unwrap().to_str().unwrap().to_owned();
+        use std::os::unix::fs::PermissionsExt;
+        let mode = entry.metadata().unwrap().permissions().mode() & 0o777;
+        if name == "server.json" || name == "master.key" {
+            assert_eq!(mode, 0o600, "{name}");
+            continue;
+        }
+        for secret in &secrets {
+            assert!(!bytes.windows(secret.len()).any(|window| window == secret.as_bytes()), "{name} holds a secret");
+        }
+    }
+    let folder = std::fs::metadata(place.data()).unwrap();
+    use std::os::unix::fs::PermissionsExt;
+    assert_eq!(folder.permissions().mode() & 0o777, 0o700);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_client_that_vanishes_or_dawdles_harms_nobody() {
+    use tokio::io::AsyncWriteExt;
+    let place = Place::new(Engine::Sqlite);
+    let process = place.start().await;
+    let client = Client::new(&process, "slow").await;
+    let address = process.url.strip_prefix("http://").unwrap();
+    let head = format!(
+        "POST {} HTTP/1.1\r\nhost: localhost\r\nauthorization: Bearer {}\r\ncontent-length: 1000\r\n\r\n{{\"jsonrpc\"",
+        client.door, client.session_key
+    );
+    let mut dawdlers = Vec::new();
+    for _ in 0..50 {
+        let mut stream = tokio::net::TcpStream::connect(address).await.unwrap();
+        stream.write_all(head.as_bytes()).await.unwrap();
+        dawdlers.push(stream);
+    }
+    let vanished = AtomicBool::new(false);
+    for _ in 0..50 {
+        let mut stream = tokio::net::TcpStream::connect(address).await.unwrap();
+        stream.write_all(head.as_bytes()).await.unwrap();
+        vanished.store(true, Ordering::Relaxed);
+    }
+    let answer = client.rpc(&request(1, "ping", json!({}))).await.unwrap();
+    assert_eq!(answer["result"], json!({}), "others are served while fifty dawdle");
+    drop(dawdlers);
+    assert!(client.create_brick().await.unwrap().get("error").is_none());
+}

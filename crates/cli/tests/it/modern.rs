@@ -1,0 +1,90 @@
+//! Requests of the 2026-07-28 revision.
+
+use serde_json::json;
+
+use crate::support::{Crib, Engine, both_engines, modern, request};
+
+both_engines! {
+    async fn discover_says_everything_at_once(engine: Engine) {
+        let crib = Crib::start(engine).await;
+        let session = crib.tenant().await.session().await;
+        let result = session.modern(&modern(1, "server/discover", json!({}))).await.result();
+        assert_eq!(result["resultType"], "complete");
+        assert_eq!(result["supportedVersions"], json!(["2026-07-28"]));
+        assert_eq!(result["cacheScope"], "private");
+        assert!(result["ttlMs"].is_u64() && result["capabilities"]["tools"].is_object());
+        assert_eq!(result["_meta"]["io.modelcontextprotocol/serverInfo"]["name"], "toolcrib");
+    }
+
+    async fn lists_and_calls_carry_the_modern_members(engine: Engine) {
+        let crib = Crib::start(engine).await;
+        let session = crib.tenant().await.session().await;
+        let listed = session.modern(&modern(1, "tools/list", json!({}))).await.result();
+        assert_eq!((listed["resultType"].as_str(), listed["cacheScope"].as_str()), (Some("complete"), Some("private")));
+        let called = session.modern(&modern(1, "tools/call", json!({"name": "bricks.list", "arguments": {}}))).await.result();
+        assert_eq!(called["resultType"], "complete");
+        assert_eq!(called["structuredContent"], json!({"bricks": []}));
+        assert!(called.get("ttlMs").is_none());
+    }
+
+    async fn statuses_and_codes(engine: Engine) {
+        let crib = Crib::start(engine).await;
+        let session = crib.tenant().await.session().await;
+        for (message, status, code) in [
+            (modern(1, "no/such", json!({})), 404, -32601),
+            (modern(1, "initialize", json!({})), 404, -32601),
+            (modern(1, "ping", json!({})), 404, -32601),
+            (modern(1, "tools/call", json!({"name": "no_such_tool"})), 200, -32602),
+            (modern(1, "tools/call", json!({"name": "bricks.list", "arguments": {"limit": 0}})), 200, -32602),
+            (request(1, "tools/list", json!({})), 400, -32602),
+        ] {
+            let reply = session.modern(&message).await;
+            assert_eq!((reply.status, reply.error_code()), (status, code), "{message}: {}", reply.text);
+        }
+        let batch = crib
+            .send(session.builder().header("mcp-protocol-version", "2026-07-28").body(json!([modern(1, "tools/list", json!({}))]).to_string()))
+            .await;
+        assert_eq!((batch.status, batch.error_code()), (400, -32600));
+        let unmarked_batch = session.rpc(&json!([modern(1, "tools/list", json!({}))])).await;
+        assert_eq!((unmarked_batch.status, unmarked_batch.error_code()), (400, -32600));
+    }
+
+    async fn headers_must_say_what_the_body_says(engine: Engine) {
+        let crib = Crib::start(engine).await;
+        let session = crib.tenant().await.session().await;
+        let body = modern(1, "tools/call", json!({"name": "bricks.list", "arguments": {}})).to_string();
+        let good = [("mcp-protocol-version", "2026-07-28"), ("mcp-method", "tools/call"), ("mcp-name", "bricks.list")];
+        let send = async |headers: &[(&str, &str)]| {
+            let mut builder = session.builder();
+            for (name, value) in headers {
+                builder = builder.header(*name, *value);
+            }
+            crib.send(builder.body(body.clone())).await
+        };
+        assert_eq!(send(&good).await.status, 200);
+        let encoded = [good[0], good[1], ("mcp-name", "=?base64?YnJpY2tzLmxpc3Q=?=")];
+        assert_eq!(send(&encoded).await.status, 200);
+        for index in 0..good.len() {
+            let mut missing = good.to_vec();
+            missing.remove(index);
+            let mut wrong = good.to_vec();
+            wrong[index].1 = "wrong";
+            for headers in [missing, wrong] {
+                let reply = send(&headers).await;
+                assert_eq!((reply.status, reply.error_code()), (400, -32020), "{headers:?}: {}", reply.text);
+            }
+        }
+    }
+
+    async fn an_unknown_version_is_answered_with_those_we_know(engine: Engine) {
+        let crib = Crib::start(engine).await;
+        let session = crib.tenant().await.session().await;
+        let mut message = modern(1, "tools/list", json!({}));
+        message["params"]["_meta"]["io.modelcontextprotocol/protocolVersion"] = json!("2030-01-01");
+        let builder = session.builder().header("mcp-protocol-version", "2030-01-01").header("mcp-method", "tools/list");
+        let reply = crib.send(builder.body(message.to_string())).await;
+        assert_eq!((reply.status, reply.error_code()), (400, -32022));
+        let data = &reply.error()["data"];
+        assert_eq!((data["supported"].clone(), data["requested"].clone()), (json!(["2026-07-28"]), json!("2030-01-01")));
+    }
+}

@@ -1,0 +1,94 @@
+//! A server of a test's own.
+
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use base::Clock;
+use reqwest::Method;
+use serde_json::{Value, json};
+use server::{Config, Server};
+use tempfile::TempDir;
+use testkit::{Engine, postgres};
+
+use super::{Reply, Tenant};
+
+/// A running server, its admin's key, and a folder that goes away with it.
+pub(crate) struct Crib {
+    pub(crate) url: String,
+    pub(crate) admin_key: String,
+    pub(crate) clock: Clock,
+    pub(crate) config: Config,
+    pub(crate) http: reqwest::Client,
+    server: Option<Server>,
+    orgs: AtomicU32,
+    pub(crate) folder: TempDir,
+}
+
+impl Crib {
+    pub(crate) async fn start(engine: Engine) -> Self {
+        Self::start_with(engine, |_| ()).await
+    }
+
+    /// Starts a server whose configuration the test has changed.
+    pub(crate) async fn start_with(engine: Engine, change: impl FnOnce(&mut Config)) -> Self {
+        let folder = TempDir::with_prefix("toolcrib-it-").unwrap();
+        let mut config = Config::new(folder.path().join("data"));
+        config.listen = ([127, 0, 0, 1], 0).into();
+        if engine == Engine::Postgres {
+            config.database_url = Some(postgres::fresh_database());
+        }
+        change(&mut config);
+        let server = Server::start(config.clone()).await.expect("the server starts");
+        let file = server.server_file().clone();
+        Self {
+            url: file.url,
+            admin_key: file.key,
+            clock: config.clock.clone(),
+            config,
+            http: client(),
+            server: Some(server),
+            orgs: AtomicU32::new(0),
+            folder,
+        }
+    }
+
+    /// Stops the server and starts it again on the same data.
+    pub(crate) async fn restart(&mut self) {
+        self.server.take().unwrap().stop().await;
+        let server = Server::start(self.config.clone()).await.expect("the server starts again");
+        self.url = server.server_file().url.clone();
+        self.server = Some(server);
+    }
+
+    pub(crate) async fn stop(mut self) {
+        self.server.take().unwrap().stop().await;
+    }
+
+    /// A new org with a key that may do everything and one project.
+    pub(crate) async fn tenant(&self) -> Tenant<'_> {
+        let name = format!("org {}", self.orgs.fetch_add(1, Ordering::Relaxed));
+        let made = self.api(Method::POST, "/api/orgs", &self.admin_key, Some(json!({"name": name}))).await.expect(201);
+        let (org, key) = (made["org"]["id"].as_str().unwrap(), made["key"]["fullKey"].as_str().unwrap());
+        Tenant::new(self, org, key).await
+    }
+
+    /// A management call.
+    pub(crate) async fn api(&self, method: Method, path: &str, key: &str, body: Option<Value>) -> Reply {
+        let mut request = self.http.request(method, format!("{}{path}", self.url)).bearer_auth(key);
+        if let Some(body) = body {
+            request = request.json(&body);
+        }
+        Reply::read(request.send().await.unwrap()).await
+    }
+
+    /// A request that the test has made itself.
+    pub(crate) async fn send(&self, request: reqwest::RequestBuilder) -> Reply {
+        Reply::read(request.send().await.unwrap()).await
+    }
+}
+
+/// A client that asks the server and nobody between.
+fn client() -> reqwest::Client {
+    // Whoever was first has installed it already.
+    let _ = rustls::crypto::ring::default_provider().install_default();
+    reqwest::Client::builder().no_proxy().build().unwrap()
+}

@@ -1,0 +1,40 @@
+//! What the transcripts are written with.
+
+mod crib;
+mod process;
+mod reply;
+mod tenant;
+
+pub(crate) use crib::Crib;
+pub(crate) use process::{Place, Process, binary};
+pub(crate) use reply::Reply;
+pub(crate) use tenant::{Agent, Session, Tenant};
+pub(crate) use testkit::{Engine, both_engines};
+
+use serde_json::{Value, json};
+
+/// A JSON-RPC request.
+pub(crate) fn request(id: impl Into<Value>, method: &str, params: Value) -> Value {
+    json!({"jsonrpc": "2.0", "id": id.into(), "method": method, "params": params})
+}
+
+/// A JSON-RPC `tools/call`.
+pub(crate) fn call(id: impl Into<Value>, tool: &str, arguments: Value) -> Value {
+    request(id, "tools/call", json!({"name": tool, "arguments": arguments}))
+}
+
+/// A modern request: its `_meta` says all that an `initialize` once said.
+pub(crate) fn modern(id: impl Into<Value>, method: &str, mut params: Value) -> Value {
+    params["_meta"] = json!({
+        "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+        "io.modelcontextprotocol/clientCapabilities": {},
+    });
+    request(id, method, params)
+}
+
+/// An HTTP client that talks to this machine only.
+pub(crate) fn http() -> reqwest::Client {
+    // Another test may have installed it first; there is only one to install.
+    let _ = rustls::crypto::ring::default_provider().install_default();
+    reqwest::Client::builder().no_proxy().build().unwrap()
+}

@@ -1,0 +1,196 @@
+//! Management calls: who makes them, in which org, with which rights.
+
+use base::{Error, Kind, OrgId, ProjectId, Result, Scope, ScopeSet};
+use store::{OrgStore, params};
+
+use crate::guard::Guard;
+use crate::identify::{Presented, bearer};
+use crate::keys::ProjectCover;
+use crate::refusal::Refusal;
+use crate::tenants;
+use crate::users::Role;
+
+/// What a management request presents.
+#[derive(Clone, Debug, Default)]
+pub struct Credential<'a> {
+    /// The `Authorization` header.
+    pub authorization: Option<&'a str>,
+    /// The login cookie's value.
+    pub login: Option<&'a str>,
+    /// The `x-csrf-token` header; a login that changes something needs it.
+    pub csrf: Option<&'a str>,
+    /// Whether the request may change something.
+    pub changes: bool,
+}
+
+/// Who makes a management call.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Who {
+    /// The operator of the instance.
+    InstanceAdmin,
+    /// An API key.
+    Key(base::KeyId),
+    /// A person at the console.
+    User {
+        /// The person.
+        id: base::UserId,
+        /// What they are in their org.
+        role: Role,
+    },
+}
+
+impl Who {
+    /// The name that rows keep of whoever made them.
+    pub fn label(&self) -> String {
+        match self {
+            Who::InstanceAdmin => "instance-admin".to_owned(),
+            Who::Key(id) => id.to_string(),
+            Who::User { id, .. } => id.to_string(),
+        }
+    }
+}
+
+/// A management call that was let in: an org's rows, and what may be done with them.
+pub struct Access {
+    pub(crate) rows: OrgStore,
+    pub(crate) who: Who,
+    pub(crate) scopes: ScopeSet,
+    pub(crate) cover: ProjectCover,
+    pub(crate) clock: base::Clock,
+    pub(crate) session_ttl_seconds: u64,
+}
+
+impl Access {
+    /// The org.
+    pub fn org(&self) -> &OrgId {
+        self.rows.org()
+    }
+
+    /// The org's rows.
+    pub fn rows(&self) -> &OrgStore {
+        &self.rows
+    }
+
+    /// Who calls.
+    pub fn who(&self) -> &Who {
+        &self.who
+    }
+
+    /// What they may do.
+    pub fn scopes(&self) -> ScopeSet {
+        self.scopes
+    }
+
+    /// The clock that rows are stamped by.
+    pub fn clock(&self) -> &base::Clock {
+        &self.clock
+    }
+
+    /// Refuses a caller without `scope`.
+    pub fn require(&self, scope: Scope) -> Result<()> {
+        if self.scopes.has(scope) {
+            return Ok(());
+        }
+        Err(Error::new(Kind::NotPermitted, format!("this needs the scope `{scope}`")).with("scope", scope.word()))
+    }
+
+    /// Refuses a caller that would hand out more than it has.
+    pub fn require_cover(&self, scopes: ScopeSet) -> Result<()> {
+        if self.scopes.covers(scopes) {
+            return Ok(());
+        }
+        let have = self.scopes.to_row();
+        Err(Error::new(Kind::NotPermitted, format!("nobody hands out more than they have: you have `{have}`")))
+    }
+
+    /// Refuses a key that does not cover the project.
+    pub fn require_project(&self, project: &ProjectId) -> Result<()> {
+        if self.cover.covers(project) {
+            return Ok(());
+        }
+        Err(Error::new(Kind::NotPermitted, "this key does not cover the project"))
+    }
+
+    /// Refuses a key that covers less than what works in `project`, or in the whole org without one.
+    pub(crate) fn require_reach(&self, project: Option<&ProjectId>) -> Result<()> {
+        match project {
+            Some(project) => self.require_project(project),
+            None => self.cover.require_cover(&ProjectCover::All),
+        }
+    }
+
+    /// Refuses everyone but a person who may decide for the org.
+    pub fn require_human_decision(&self) -> Result<()> {
+        match &self.who {
+            Who::User { role: Role::Owner | Role::Admin, .. } => Ok(()),
+            _ => Err(Error::new(Kind::NotPermitted, "only an owner or admin who is logged in may do this, not a key")),
+        }
+    }
+}
+
+impl Guard {
+    /// Lets a management call in. `org` is the id or slug that the route or `?org=` names; without it the caller's own is meant.
+    /// Another org than the caller's does not exist for it.
+    pub async fn access(&self, credential: &Credential<'_>, org: Option<&str>) -> Result<Access, Refusal> {
+        if credential.authorization.is_none() && credential.login.is_some() {
+            return self.login_access(credential, org).await;
+        }
+        let secret = bearer(credential.authorization)?;
+        match self.presented_key(secret).await? {
+            Presented::InstanceAdmin => {
+                let org = org.ok_or_else(|| Error::invalid("org", "the instance admin says which org with ?org="))?;
+                let org = self.find_org(org).await?.ok_or_else(no_such_org)?;
+                Ok(self.make_access(&org, Who::InstanceAdmin, ScopeSet::EVERYTHING, ProjectCover::All))
+            }
+            Presented::Key(key) => {
+                // A session's key opens that session's door and nothing else.
+                if key.session.is_some() {
+                    return Err(Refusal::Forbidden);
+                }
+                self.require_own(&key.org, org).await?;
+                Ok(self.make_access(&key.org, Who::Key(key.id), key.scopes, key.cover))
+            }
+        }
+    }
+
+    /// Lets in whoever holds the instance admin's key, and nobody else.
+    pub async fn instance_access(&self, credential: &Credential<'_>) -> Result<(), Refusal> {
+        match self.presented_key(bearer(credential.authorization)?).await? {
+            Presented::InstanceAdmin => Ok(()),
+            Presented::Key(_) => Err(Refusal::Forbidden),
+        }
+    }
+
+    /// The server's own hand in an org, for what it does by itself: the first start, an embedded door.
+    pub fn operator_access(&self, org: &OrgId) -> Access {
+        self.make_access(org, Who::InstanceAdmin, ScopeSet::EVERYTHING, ProjectCover::All)
+    }
+
+    pub(crate) async fn require_own(&self, own: &OrgId, asked: Option<&str>) -> Result<(), Refusal> {
+        match asked {
+            None => Ok(()),
+            Some(asked) if asked == own.as_str() => Ok(()),
+            Some(asked) if self.find_org(asked).await?.as_ref() == Some(own) => Ok(()),
+            Some(_) => Err(no_such_org().into()),
+        }
+    }
+
+    pub(crate) fn make_access(&self, org: &OrgId, who: Who, scopes: ScopeSet, cover: ProjectCover) -> Access {
+        Access {
+            rows: self.rows_of(org),
+            who,
+            scopes,
+            cover,
+            clock: self.clock.clone(),
+            session_ttl_seconds: self.limits.session_ttl_seconds,
+        }
+    }
+
+    async fn find_org(&self, id_or_slug: &str) -> Result<Option<OrgId>> {
+        self.store.first(tenants::sql::FIND_ORG, &params![id_or_slug], |row| Ok(OrgId::from_row(row.text(0)?))).await
+    }
+}
+
+fn no_such_org() -> Error {
+    Error::new(Kind::NotFound, "no such org")
+}

@@ -1,0 +1,75 @@
+//! An agent trades its key and secret for a token of fifteen minutes. Whatever is wrong, the answer and the work are the same.
+
+use base::limits::AGENT_TOKEN_TTL_MS;
+use base::secret::{SecretHash, mint};
+use base::{AgentId, OrgId, ScopeSet, Timestamp, TokenId};
+use store::params;
+
+use super::sql;
+use crate::guard::Guard;
+use crate::refusal::Refusal;
+
+const TOKEN_PREFIX: &str = "agt_live_";
+
+/// A fresh access token.
+#[derive(Debug)]
+pub struct Token {
+    /// The secret.
+    pub access_token: String,
+    /// When it dies.
+    pub expires_at: Timestamp,
+    /// The agent's org.
+    pub org: OrgId,
+    /// What the agent may do now.
+    pub scopes: ScopeSet,
+}
+
+impl Guard {
+    /// Authenticates an agent that calls from `address`.
+    pub async fn authenticate(&self, agent_key: &str, agent_secret: &str, address: &str) -> Result<Token, Refusal> {
+        // A name from outside is hashed, so that a long one costs no more memory than a short one.
+        let names = [format!("agent:{}", SecretHash::of(agent_key).hex()), format!("address:{address}")];
+        self.failures.check(&names)?;
+        let presented = SecretHash::of(agent_secret);
+        let found = self
+            .store
+            .first(sql::BY_AGENT_KEY, &params![agent_key], |row| {
+                let agent = (OrgId::from_row(row.text(0)?), AgentId::from_row(row.text(1)?));
+                Ok((agent, row.get::<String>(2)?, row.get::<bool>(3)?))
+            })
+            .await?;
+        let stored = found.as_ref().map_or_else(|| SecretHash::of("").hex(), |(_, hash, _)| hash.clone());
+        let right = presented.matches(&stored);
+        match found {
+            Some(((org, agent), _, false)) if right => match self.issue_token(org, agent, presented).await? {
+                Some(token) => Ok(token),
+                None => Err(Refusal::Unauthorized),
+            },
+            _ => {
+                self.failures.note(&names);
+                Err(Refusal::Unauthorized)
+            }
+        }
+    }
+
+    /// `None` when the agent was rotated or disabled meanwhile.
+    async fn issue_token(&self, org: OrgId, agent: AgentId, secret: SecretHash) -> Result<Option<Token>, Refusal> {
+        let now = self.clock.now();
+        let expires_at = now.plus_ms(AGENT_TOKEN_TTL_MS);
+        let access_token = mint(TOKEN_PREFIX);
+        let hash = SecretHash::of(&access_token).hex();
+        let scopes = self
+            .rows_of(&org)
+            .write(move |tx| {
+                let scopes =
+                    tx.first(sql::STILL_ENABLED, &params![agent, secret.hex()], |row| Ok(ScopeSet::from_row(row.text(0)?)))?;
+                if scopes.is_some() {
+                    tx.execute(sql::DELETE_EXPIRED_TOKENS, &params![agent, now])?;
+                    tx.execute(sql::INSERT_TOKEN, &params![TokenId::new(now), agent, hash, now, expires_at])?;
+                }
+                Ok(scopes)
+            })
+            .await?;
+        Ok(scopes.map(|scopes| Token { access_token, expires_at, org, scopes }))
+    }
+}

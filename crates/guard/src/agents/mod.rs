@@ -1,0 +1,268 @@
+//! Agents: machine identities of an org, with a key, a secret, scopes and an explicit list of tools.
+
+mod authenticate;
+pub(crate) mod sql;
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use base::secret::{SecretHash, mint};
+use base::{AgentId, Allowlist, Cursor, Error, Kind, Page, PageRequest, ProjectId, Result, ScopeSet, Timestamp, ToolNames};
+use store::{Row, params};
+
+pub use authenticate::Token;
+
+use crate::access::Access;
+use crate::sessions::{allowlist_from_row, allowlist_to_row};
+use crate::tenants::{checked_name, start_of};
+
+const KEY_PREFIX: &str = "agk_";
+const SECRET_PREFIX: &str = "ags_";
+
+/// An agent, without its secret.
+#[derive(Clone, Debug)]
+pub struct Agent {
+    /// Its id.
+    pub id: AgentId,
+    /// Its name.
+    pub name: String,
+    /// The project it works in; without one it sees no project tools.
+    pub project: Option<ProjectId>,
+    /// The public half of its credential.
+    pub agent_key: String,
+    /// What it may do.
+    pub scopes: ScopeSet,
+    /// The tools it may see, by canonical name.
+    pub tools: Arc<BTreeSet<String>>,
+    /// How its tools are listed.
+    pub tool_names: ToolNames,
+    /// Its own rate, if it has one.
+    pub calls_per_minute: Option<u32>,
+    /// Whether it is locked out.
+    pub disabled: bool,
+    /// When it was registered.
+    pub created_at: Timestamp,
+    /// When it was last changed.
+    pub updated_at: Timestamp,
+}
+
+/// What a new agent is made from.
+#[derive(Clone, Debug)]
+pub struct NewAgent {
+    /// Its name.
+    pub name: String,
+    /// The project it works in.
+    pub project: Option<ProjectId>,
+    /// What it may do.
+    pub scopes: ScopeSet,
+    /// The tools it may see, by canonical name.
+    pub tools: Vec<String>,
+    /// How its tools are listed.
+    pub tool_names: ToolNames,
+    /// Its own rate.
+    pub calls_per_minute: Option<u32>,
+}
+
+/// What changes of an agent; `None` leaves it as it is.
+#[derive(Clone, Debug, Default)]
+pub struct AgentChange {
+    /// New scopes.
+    pub scopes: Option<ScopeSet>,
+    /// New tools, by canonical name.
+    pub tools: Option<Vec<String>>,
+    /// Locked out or not.
+    pub disabled: Option<bool>,
+    /// A new rate, or none of its own.
+    pub calls_per_minute: Option<Option<u32>>,
+}
+
+/// An agent at a moment when its secret is known: it was just made or rotated.
+#[derive(Debug)]
+pub struct AgentSecret {
+    /// The agent.
+    pub agent: Agent,
+    /// Its whole secret.
+    pub secret: String,
+}
+
+impl Agent {
+    fn from_row(row: &Row<'_>) -> Result<Self> {
+        let tools = match allowlist_from_row(Some(row.text(5)?))? {
+            Allowlist::Only(tools) => tools,
+            Allowlist::All => Arc::default(),
+        };
+        Ok(Self {
+            id: AgentId::from_row(row.text(0)?),
+            name: row.get(1)?,
+            project: row.get::<Option<String>>(2)?.map(|id| ProjectId::from_row(&id)),
+            agent_key: row.get(3)?,
+            scopes: ScopeSet::from_row(row.text(4)?),
+            tools,
+            tool_names: ToolNames::parse(row.text(6)?).unwrap_or_default(),
+            calls_per_minute: row.get::<Option<i64>>(7)?.and_then(|rate| u32::try_from(rate).ok()),
+            disabled: row.get(8)?,
+            created_at: row.get(9)?,
+            updated_at: row.get(10)?,
+        })
+    }
+
+    fn tools_row(&self) -> Option<String> {
+        allowlist_to_row(&Allowlist::Only(Arc::clone(&self.tools)))
+    }
+}
+
+/// The org's agents, for a management call.
+pub struct Agents<'a>(&'a Access);
+
+impl Access {
+    /// The org's agents.
+    pub fn agents(&self) -> Agents<'_> {
+        Agents(self)
+    }
+}
+
+impl Agents<'_> {
+    /// Registers an agent with at most the caller's scopes.
+    pub async fn create(&self, new: NewAgent) -> Result<AgentSecret> {
+        let access = self.0;
+        access.require_cover(new.scopes)?;
+        access.require_reach(new.project.as_ref())?;
+        check_rate(new.calls_per_minute)?;
+        let (now, secret) = (access.clock.now(), mint(SECRET_PREFIX));
+        let agent = Agent {
+            id: AgentId::new(now),
+            name: checked_name(&new.name)?,
+            project: new.project,
+            agent_key: mint(KEY_PREFIX),
+            scopes: new.scopes,
+            tools: Arc::new(new.tools.into_iter().collect()),
+            tool_names: new.tool_names,
+            calls_per_minute: new.calls_per_minute,
+            disabled: false,
+            created_at: now,
+            updated_at: now,
+        };
+        let (row, hash) = (agent.clone(), SecretHash::of(&secret).hex());
+        access
+            .rows
+            .write(move |tx| {
+                if let Some(project) = &row.project
+                    && tx.first(crate::keys::sql::PROJECT_EXISTS, &params![project], |_| Ok(()))?.is_none()
+                {
+                    return Err(Error::new(Kind::NotFound, "there is no such project"));
+                }
+                let (scopes, tools, names) = (row.scopes.to_row(), row.tools_row(), row.tool_names.word());
+                let params = params![
+                    row.id,
+                    row.name,
+                    row.project,
+                    row.agent_key,
+                    hash,
+                    scopes,
+                    tools,
+                    names,
+                    row.calls_per_minute,
+                    row.created_at
+                ];
+                tx.execute(sql::INSERT, &params)
+            })
+            .await?;
+        Ok(AgentSecret { agent, secret })
+    }
+
+    /// One agent.
+    pub async fn get(&self, id: &AgentId) -> Result<Option<Agent>> {
+        self.0.rows.first(sql::GET, &params![id], Agent::from_row).await
+    }
+
+    /// All agents, newest first.
+    pub async fn list(&self, page: &PageRequest) -> Result<Page<Agent>> {
+        let start = start_of(page);
+        let params = params![start.created_at, start.id, start.rows];
+        let rows = self.0.rows.query(sql::LIST, &params, Agent::from_row).await?;
+        Ok(Page::from_rows(rows, page.rows, |agent| Cursor { created_at: agent.created_at, id: agent.id.to_string() }))
+    }
+
+    /// Changes an agent; it holds from its next request. Disabling it kills its tokens.
+    pub async fn change(&self, id: &AgentId, change: AgentChange) -> Result<Option<Agent>> {
+        if let Some(scopes) = change.scopes {
+            self.0.require_cover(scopes)?;
+        }
+        check_rate(change.calls_per_minute.flatten())?;
+        let Some(agent) = self.get(id).await? else {
+            return Ok(None);
+        };
+        self.0.require_reach(agent.project.as_ref())?;
+        let (id, now) = (id.clone(), self.0.clock.now());
+        self.0
+            .rows
+            .write(move |tx| {
+                let Some(mut agent) = tx.first(sql::GET, &params![id], Agent::from_row)? else {
+                    return Ok(None);
+                };
+                agent.scopes = change.scopes.unwrap_or(agent.scopes);
+                if let Some(tools) = &change.tools {
+                    agent.tools = Arc::new(tools.iter().cloned().collect());
+                }
+                agent.calls_per_minute = change.calls_per_minute.unwrap_or(agent.calls_per_minute);
+                agent.disabled = change.disabled.unwrap_or(agent.disabled);
+                agent.updated_at = now;
+                let (scopes, tools) = (agent.scopes.to_row(), agent.tools_row());
+                tx.execute(sql::UPDATE, &params![id, scopes, tools, agent.calls_per_minute, agent.disabled, now])?;
+                if agent.disabled {
+                    tx.execute(sql::DELETE_TOKENS, &params![id])?;
+                }
+                tx.bump()?;
+                Ok(Some(agent))
+            })
+            .await
+    }
+
+    /// Gives an agent a new secret; the old one and all tokens are dead when this answers. Whoever learns the secret can do
+    /// what the agent can, so the caller must be able to do it already.
+    pub async fn rotate(&self, id: &AgentId) -> Result<Option<AgentSecret>> {
+        let Some(agent) = self.get(id).await? else {
+            return Ok(None);
+        };
+        self.0.require_cover(agent.scopes)?;
+        self.0.require_reach(agent.project.as_ref())?;
+        let secret = mint(SECRET_PREFIX);
+        let (id, hash, now) = (id.clone(), SecretHash::of(&secret).hex(), self.0.clock.now());
+        let agent = self
+            .0
+            .rows
+            .write(move |tx| {
+                tx.execute(sql::ROTATE, &params![id, hash, now])?;
+                tx.execute(sql::DELETE_TOKENS, &params![id])?;
+                tx.bump()?;
+                tx.first(sql::GET, &params![id], Agent::from_row)
+            })
+            .await?;
+        Ok(agent.map(|agent| AgentSecret { agent, secret }))
+    }
+
+    /// Removes an agent and its tokens.
+    pub async fn delete(&self, id: &AgentId) -> Result<bool> {
+        let Some(agent) = self.get(id).await? else {
+            return Ok(false);
+        };
+        self.0.require_reach(agent.project.as_ref())?;
+        let id = id.clone();
+        self.0
+            .rows
+            .write(move |tx| {
+                tx.execute(sql::DELETE_TOKENS, &params![id])?;
+                let deleted = tx.execute(sql::DELETE, &params![id])?;
+                tx.bump()?;
+                Ok(deleted > 0)
+            })
+            .await
+    }
+}
+
+fn check_rate(calls_per_minute: Option<u32>) -> Result<()> {
+    if calls_per_minute == Some(0) {
+        return Err(Error::invalid("rate_limit.per_minute", "the rate is at least 1; to lock an agent out, disable it"));
+    }
+    Ok(())
+}

@@ -1,0 +1,75 @@
+//! The guard itself: the one holder of the unscoped store.
+
+use std::sync::Arc;
+
+use base::limits::{self, Limits};
+use base::{Clock, Error, Kind, OrgId, Result};
+use quick_cache::sync::Cache;
+use store::{OrgStore, Store, params};
+use tokio::sync::Semaphore;
+
+use crate::failures::Failures;
+use crate::identify::{Caller, CredentialKey};
+use crate::master::MasterKey;
+use crate::rate::Rates;
+use crate::tenants;
+
+/// Everything the gate remembers between requests. Cheap to share behind an `Arc`.
+pub struct Guard {
+    pub(crate) store: Store,
+    pub(crate) clock: Clock,
+    pub(crate) limits: Limits,
+    pub(crate) callers: Cache<CredentialKey, Arc<Caller>>,
+    pub(crate) rates: Rates,
+    pub(crate) failures: Failures,
+    pub(crate) password_hashes: Semaphore,
+}
+
+impl Guard {
+    /// A gate over `store`. A master key other than the one the store was first opened with is refused.
+    pub async fn open(store: Store, clock: Clock, limits: Limits, master: &MasterKey) -> Result<Self> {
+        let fingerprint = master.fingerprint();
+        let expected = store
+            .write_instance(move |tx| {
+                tx.execute(tenants::sql::REMEMBER_MASTER_KEY, &params![fingerprint])?;
+                tx.first(tenants::sql::MASTER_KEY, &[], |row| row.get::<String>(0))
+            })
+            .await?;
+        if expected.as_deref() != Some(master.fingerprint().as_str()) {
+            return Err(Error::new(
+                Kind::Conflict,
+                "this is not the master key that the data was written with: pass the right one with --master-key-file or TOOLCRIB_MASTER_KEY",
+            ));
+        }
+        let failures = Failures::new(clock.clone(), limits.login_failures_per_minute);
+        Ok(Self {
+            store,
+            clock,
+            limits,
+            callers: Cache::new(limits::PRINCIPAL_CACHE_MAX),
+            rates: Rates::new(),
+            failures,
+            password_hashes: Semaphore::new(limits::PASSWORD_HASHES_AT_ONCE),
+        })
+    }
+
+    /// The clock that everything behind the gate tells time by.
+    pub fn clock(&self) -> &Clock {
+        &self.clock
+    }
+
+    /// Waits until something about what the org's principals may do has changed since `seen`.
+    pub async fn changed(&self, org: &OrgId, seen: u64) -> Result<u64> {
+        self.store.changed(org, seen).await
+    }
+
+    /// Proves that the store answers.
+    pub async fn ready(&self) -> Result<()> {
+        self.store.ping().await
+    }
+
+    #[expect(clippy::disallowed_methods, reason = "the gate is where scoped handles come from")]
+    pub(crate) fn rows_of(&self, org: &OrgId) -> OrgStore {
+        self.store.org(org)
+    }
+}

@@ -1,0 +1,98 @@
+//! API keys, as the doors and the management API meet them.
+
+use base::secret::SecretHash;
+use base::{KeyId, OrgId, ScopeSet, SessionId, Timestamp};
+use store::params;
+
+use super::{KEY_PREFIX, sql};
+use crate::guard::Guard;
+use crate::keys::ProjectCover;
+use crate::rate::Rate;
+use crate::refusal::Refusal;
+
+/// What a presented `rsk_…` turned out to be.
+pub(crate) enum Presented {
+    /// The instance admin's key: it acts in any org.
+    InstanceAdmin,
+    /// An org's key, valid now.
+    Key(KeyRow),
+}
+
+/// A valid key of an org.
+pub(crate) struct KeyRow {
+    pub(crate) id: KeyId,
+    pub(crate) org: OrgId,
+    pub(crate) scopes: ScopeSet,
+    pub(crate) cover: ProjectCover,
+    /// The one session it is good for, if it was minted for one.
+    pub(crate) session: Option<SessionId>,
+    /// The key that opened that session.
+    pub(crate) parent: Option<KeyId>,
+    pub(crate) expires_at: Option<Timestamp>,
+    /// The org's change number, read before the row.
+    pub(crate) change_number: u64,
+}
+
+impl KeyRow {
+    /// The key whose bucket this one draws from: sessions share their opener's.
+    pub(crate) fn bucket_name(&self) -> String {
+        self.parent.as_ref().unwrap_or(&self.id).to_string()
+    }
+}
+
+impl Guard {
+    /// Looks a presented secret up. Whatever is wrong with it, the answer is the same.
+    pub(crate) async fn presented_key(&self, secret: &str) -> Result<Presented, Refusal> {
+        if !secret.starts_with(KEY_PREFIX) {
+            return Err(Refusal::Unauthorized);
+        }
+        let hash = SecretHash::of(secret);
+        let org = self.store.first(sql::ORG_OF_KEY, &params![hash.hex()], |row| Ok(OrgId::from_row(row.text(0)?))).await?;
+        let Some(org) = org else {
+            let admin = self.store.first(sql::INSTANCE_KEY, &params![hash.hex()], |row| Ok(hash.matches(row.text(0)?))).await?;
+            return if admin == Some(true) { Ok(Presented::InstanceAdmin) } else { Err(Refusal::Unauthorized) };
+        };
+        self.key_row(&org, hash).await.map(Presented::Key)
+    }
+
+    async fn key_row(&self, org: &OrgId, hash: SecretHash) -> Result<KeyRow, Refusal> {
+        let change_number = self.store.change_number(org).await?;
+        let now = self.clock.now();
+        let row = self
+            .rows_of(org)
+            .first(sql::KEY, &params![hash.hex()], |row| {
+                let revoked = row.get::<Option<Timestamp>>(6)?.is_some() || row.get::<Option<Timestamp>>(8)?.is_some();
+                let expiries = [row.get::<Option<Timestamp>>(5)?, row.get::<Option<Timestamp>>(7)?];
+                let expires_at = expiries.into_iter().flatten().min();
+                let dead = revoked || expires_at.is_some_and(|expires_at| expires_at <= now);
+                let key = KeyRow {
+                    id: KeyId::from_row(row.text(0)?),
+                    org: org.clone(),
+                    scopes: ScopeSet::from_row(row.text(1)?),
+                    cover: ProjectCover::from_row(row.get::<Option<String>>(2)?.as_deref())?,
+                    session: row.get::<Option<String>>(3)?.map(|id| SessionId::from_row(&id)),
+                    parent: row.get::<Option<String>>(4)?.map(|id| KeyId::from_row(&id)),
+                    expires_at,
+                    change_number,
+                };
+                Ok((!dead).then_some(key))
+            })
+            .await?;
+        row.flatten().ok_or(Refusal::Unauthorized)
+    }
+
+    pub(crate) fn key_rate(&self) -> Rate {
+        Rate { per_minute: self.limits.key_calls_per_minute, burst: self.limits.key_calls_burst }
+    }
+
+    /// Makes `secret` an instance admin's key. Called with the key that the data folder holds.
+    pub async fn remember_instance_key(&self, secret: &str) -> base::Result<()> {
+        let (hash, now) = (SecretHash::of(secret).hex(), self.clock.now());
+        self.store.write_instance(move |tx| tx.execute(sql::REMEMBER_INSTANCE_KEY, &params![hash, now])).await.map(drop)
+    }
+
+    /// Mints a secret of the form that instance admins' keys have.
+    pub fn mint_instance_key() -> String {
+        base::secret::mint(crate::keys::SECRET_PREFIX)
+    }
+}

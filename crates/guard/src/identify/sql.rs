@@ -1,0 +1,32 @@
+//! How a credential finds its org, before any scope is known.
+
+pub(crate) const INSTANCE_KEY: &str = "SELECT hash FROM instance_keys WHERE hash = ?1";
+
+pub(crate) const REMEMBER_INSTANCE_KEY: &str =
+    "INSERT INTO instance_keys (hash, created_at) VALUES (?1, ?2) ON CONFLICT (hash) DO NOTHING";
+
+pub(crate) const ORG_OF_KEY: &str = "SELECT org_id FROM keys WHERE hash = ?1";
+
+pub(crate) const KEY: &str = "SELECT k.id, k.scopes, k.project_ids, k.session_id, k.parent_key_id,
+            k.expires_at, k.revoked_at, p.expires_at, p.revoked_at
+     FROM keys k LEFT JOIN keys p ON p.org_id = k.org_id AND p.id = k.parent_key_id
+     WHERE k.org_id = ?1 AND k.hash = ?2";
+
+pub(crate) const ORG_OF_SESSION: &str = "SELECT org_id FROM sessions WHERE id = ?1";
+
+pub(crate) const SESSION: &str = "SELECT s.agent_id, s.agent_label, s.work_type, s.tools, s.tool_names, s.expires_at, s.ended_at,
+            p.id, p.root, p.memory_enabled, p.graph_enabled, o.plan_has_graph
+     FROM sessions s
+     JOIN projects p ON p.org_id = s.org_id AND p.id = s.project_id
+     JOIN orgs o ON o.org_id = s.org_id
+     WHERE s.org_id = ?1 AND s.id = ?2";
+
+pub(crate) const ORG_OF_TOKEN: &str = "SELECT org_id FROM agent_tokens WHERE hash = ?1";
+
+pub(crate) const TOKEN: &str = "SELECT t.id, t.expires_at, a.id, a.scopes, a.tools, a.tool_names, a.calls_per_minute, a.disabled,
+            a.project_id, p.root, p.memory_enabled, p.graph_enabled, o.plan_has_graph
+     FROM agent_tokens t
+     JOIN agents a ON a.org_id = t.org_id AND a.id = t.agent_id
+     JOIN orgs o ON o.org_id = t.org_id
+     LEFT JOIN projects p ON p.org_id = a.org_id AND p.id = a.project_id
+     WHERE t.org_id = ?1 AND t.hash = ?2";

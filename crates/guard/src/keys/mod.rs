@@ -1,0 +1,195 @@
+//! API keys of an org: minted once, shown once, known afterwards by their hash.
+
+mod cover;
+pub(crate) mod sql;
+
+use base::secret::{SecretHash, mint};
+use base::{Cursor, Error, KeyId, Kind, OrgId, Page, PageRequest, Result, ScopeSet, SessionId, Timestamp};
+use store::{OrgTx, Row, params};
+
+pub use cover::ProjectCover;
+
+use crate::access::{Access, Who};
+use crate::tenants::start_of;
+
+/// What a full key begins with.
+pub(crate) const SECRET_PREFIX: &str = "rsk_live_";
+/// How much of a key may be shown after it was minted.
+const SHOWN_CHARS: usize = SECRET_PREFIX.len() + 6;
+
+/// A key, without its secret.
+#[derive(Clone, Debug)]
+pub struct Key {
+    /// Its id.
+    pub id: KeyId,
+    /// Its org.
+    pub org: OrgId,
+    /// Its name.
+    pub name: String,
+    /// The first characters of the secret, to recognise it by.
+    pub prefix: String,
+    /// What it may do.
+    pub scopes: ScopeSet,
+    /// Which projects it covers.
+    pub cover: ProjectCover,
+    /// When it was minted.
+    pub created_at: Timestamp,
+    /// When it stops working, if ever.
+    pub expires_at: Option<Timestamp>,
+    /// When it was revoked.
+    pub revoked_at: Option<Timestamp>,
+}
+
+/// A key at the one moment its secret is known.
+#[derive(Debug)]
+pub struct MintedKey {
+    /// The key.
+    pub key: Key,
+    /// The whole secret.
+    pub full_key: String,
+}
+
+/// What a new key is made from.
+#[derive(Clone, Debug)]
+pub struct NewKey {
+    /// Its name.
+    pub name: String,
+    /// Which projects it covers.
+    pub cover: ProjectCover,
+    /// What it may do.
+    pub scopes: ScopeSet,
+    /// When it stops working.
+    pub expires_at: Option<Timestamp>,
+}
+
+impl Key {
+    fn from_row(org: &OrgId, row: &Row<'_>) -> Result<Self> {
+        Ok(Self {
+            id: KeyId::from_row(row.text(0)?),
+            org: org.clone(),
+            name: row.get(1)?,
+            prefix: row.get(2)?,
+            scopes: ScopeSet::from_row(row.text(3)?),
+            cover: ProjectCover::from_row(row.get::<Option<String>>(4)?.as_deref())?,
+            created_at: row.get(5)?,
+            expires_at: row.get(6)?,
+            revoked_at: row.get(7)?,
+        })
+    }
+}
+
+/// The org's keys, for a management call.
+pub struct Keys<'a>(&'a Access);
+
+impl Access {
+    /// The org's keys.
+    pub fn keys(&self) -> Keys<'_> {
+        Keys(self)
+    }
+}
+
+impl Keys<'_> {
+    /// Mints a key with at most the caller's scopes and projects.
+    pub async fn mint(&self, new: NewKey) -> Result<MintedKey> {
+        let access = self.0;
+        access.require_cover(new.scopes)?;
+        access.cover.require_cover(&new.cover)?;
+        let now = access.clock.now();
+        if new.expires_at.is_some_and(|expires_at| expires_at <= now) {
+            return Err(Error::invalid("expiresAt", "the key would be dead already: name a time to come"));
+        }
+        let full_key = mint(SECRET_PREFIX);
+        let key = Key {
+            id: KeyId::new(now),
+            org: access.org().clone(),
+            name: crate::tenants::checked_name(&new.name)?,
+            prefix: full_key.chars().take(SHOWN_CHARS).collect(),
+            scopes: new.scopes,
+            cover: new.cover,
+            created_at: now,
+            expires_at: new.expires_at,
+            revoked_at: None,
+        };
+        let (row, hash) = (key.clone(), SecretHash::of(&full_key));
+        access
+            .rows
+            .write(move |tx| {
+                for project in row.cover.listed() {
+                    if tx.first(sql::PROJECT_EXISTS, &params![project], |_| Ok(()))?.is_none() {
+                        return Err(Error::new(Kind::NotFound, format!("there is no project `{project}`")));
+                    }
+                }
+                insert(tx, &row, hash, None, None)
+            })
+            .await?;
+        Ok(MintedKey { key, full_key })
+    }
+
+    /// One key.
+    pub async fn get(&self, id: &KeyId) -> Result<Option<Key>> {
+        self.0.rows.first(sql::GET, &params![id], |row| Key::from_row(self.0.org(), row)).await
+    }
+
+    /// All keys, newest first; those of sessions live and die with their session and are not listed.
+    pub async fn list(&self, page: &PageRequest) -> Result<Page<Key>> {
+        let start = start_of(page);
+        let params = params![start.created_at, start.id, start.rows];
+        let rows = self.0.rows.query(sql::LIST, &params, |row| Key::from_row(self.0.org(), row)).await?;
+        Ok(Page::from_rows(rows, page.rows, |key| Cursor { created_at: key.created_at, id: key.id.to_string() }))
+    }
+
+    /// Revokes a key, and with it the sessions' keys that it minted. It is dead when this answers.
+    pub async fn revoke(&self, id: &KeyId) -> Result<bool> {
+        let (id, now) = (id.clone(), self.0.clock.now());
+        self.0
+            .rows
+            .write(move |tx| {
+                let revoked = tx.execute(sql::REVOKE, &params![id, now])?;
+                if revoked > 0 {
+                    tx.bump()?;
+                }
+                Ok(revoked > 0)
+            })
+            .await
+    }
+}
+
+/// Mints the key of a session inside the transaction that opens it.
+pub(crate) fn mint_for_session(
+    tx: &mut OrgTx<'_, '_>,
+    access_who: &Who,
+    org: &OrgId,
+    session: &SessionId,
+    scopes: ScopeSet,
+    (now, expires_at): (Timestamp, Timestamp),
+    secret: &str,
+) -> Result<()> {
+    let key = Key {
+        id: KeyId::new(now),
+        org: org.clone(),
+        name: format!("session {session}"),
+        prefix: secret.chars().take(SHOWN_CHARS).collect(),
+        scopes,
+        cover: ProjectCover::All,
+        created_at: now,
+        expires_at: Some(expires_at),
+        revoked_at: None,
+    };
+    let parent = match access_who {
+        Who::Key(id) => Some(id),
+        Who::InstanceAdmin | Who::User { .. } => None,
+    };
+    insert(tx, &key, SecretHash::of(secret), Some(session), parent)
+}
+
+fn insert(
+    tx: &mut OrgTx<'_, '_>,
+    key: &Key,
+    hash: SecretHash,
+    session: Option<&SessionId>,
+    parent: Option<&KeyId>,
+) -> Result<()> {
+    let (scopes, cover, hash) = (key.scopes.to_row(), key.cover.to_row(), hash.hex());
+    let params = params![key.id, key.name, hash, key.prefix, scopes, cover, session, parent, key.created_at, key.expires_at];
+    tx.execute(sql::INSERT, &params).map(drop)
+}

@@ -1,0 +1,18 @@
+//! API keys. The secret's SHA-256 is stored; the secret never is.
+
+pub(crate) const INSERT: &str =
+    "INSERT INTO keys (org_id, id, name, hash, prefix, scopes, project_ids, session_id, parent_key_id,
+                       created_at, expires_at)
+     VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)";
+
+pub(crate) const GET: &str = "SELECT id, name, prefix, scopes, project_ids, created_at, expires_at, revoked_at
+     FROM keys WHERE org_id = ?1 AND id = ?2 AND session_id IS NULL";
+
+pub(crate) const LIST: &str = "SELECT id, name, prefix, scopes, project_ids, created_at, expires_at, revoked_at
+     FROM keys WHERE org_id = ?1 AND session_id IS NULL AND (created_at < ?2 OR (created_at = ?2 AND id < ?3))
+     ORDER BY created_at DESC, id DESC LIMIT ?4";
+
+pub(crate) const REVOKE: &str =
+    "UPDATE keys SET revoked_at = ?3 WHERE org_id = ?1 AND id = ?2 AND revoked_at IS NULL AND session_id IS NULL";
+
+pub(crate) const PROJECT_EXISTS: &str = "SELECT id FROM projects WHERE org_id = ?1 AND id = ?2";

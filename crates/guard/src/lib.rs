@@ -1,0 +1,32 @@
+//! The gate: who a request is (`identify`), what a management call may touch (`access`), which tools a principal sees and
+//! may call (`admit`), and how often (`rate`). Tenants and credentials live here, because nothing else may read them.
+//!
+//! This crate never imports a domain, and no domain imports it: they meet in `tools` and `server`.
+
+mod access;
+mod admit;
+mod agents;
+mod failures;
+mod guard;
+mod identify;
+mod keys;
+mod master;
+mod rate;
+mod refusal;
+mod sessions;
+mod spec;
+mod tenants;
+mod users;
+
+pub use access::{Access, Credential, Who};
+pub use admit::Permit;
+pub use agents::{Agent, AgentChange, AgentSecret, Agents, NewAgent, Token};
+pub use guard::Guard;
+pub use identify::Caller;
+pub use keys::{Key, Keys, MintedKey, NewKey, ProjectCover};
+pub use master::MasterKey;
+pub use refusal::Refusal;
+pub use sessions::{NewSession, OpenedSession, Session, SessionOutcome, Sessions};
+pub use spec::{Capability, Effect, Spec};
+pub use tenants::{NewProject, Org, Orgs, Project, ProjectChange, Projects, org_slug};
+pub use users::{Login, NewUser, Role, User, UserChange, Users};

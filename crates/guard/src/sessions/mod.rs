@@ -1,0 +1,256 @@
+//! Sessions: one agent's run in a project, with a key of its own.
+
+pub(crate) mod sql;
+
+use std::sync::Arc;
+
+use base::secret::mint;
+use base::{
+    AgentId, Allowlist, Cursor, Error, Kind, Page, PageRequest, ProjectId, Result, SessionId, Timestamp, ToolNames, limits,
+};
+use store::{Row, params};
+
+use crate::access::Access;
+use crate::keys::{SECRET_PREFIX, mint_for_session};
+use crate::tenants::start_of;
+
+/// How a session went, as its opener judges it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SessionOutcome {
+    /// The work was taken.
+    Accepted,
+    /// The work must be done again.
+    Rework,
+    /// The work was thrown away.
+    Rejected,
+}
+
+impl SessionOutcome {
+    /// The word in requests and rows.
+    pub const fn word(self) -> &'static str {
+        match self {
+            SessionOutcome::Accepted => "accepted",
+            SessionOutcome::Rework => "rework",
+            SessionOutcome::Rejected => "rejected",
+        }
+    }
+
+    /// Reads the word.
+    pub fn parse(word: &str) -> Option<Self> {
+        [Self::Accepted, Self::Rework, Self::Rejected].into_iter().find(|outcome| outcome.word() == word)
+    }
+}
+
+/// A session.
+#[derive(Clone, Debug)]
+pub struct Session {
+    /// Its id.
+    pub id: SessionId,
+    /// Its project.
+    pub project: ProjectId,
+    /// The registered agent it runs.
+    pub agent: Option<AgentId>,
+    /// The launcher's word for the agent.
+    pub agent_label: Option<String>,
+    /// What kind of work it does.
+    pub work_type: Option<String>,
+    /// The tools it is limited to.
+    pub allowlist: Allowlist,
+    /// How its tools are listed.
+    pub tool_names: ToolNames,
+    /// How it went.
+    pub outcome: Option<SessionOutcome>,
+    /// When it was opened.
+    pub created_at: Timestamp,
+    /// When it ends by itself.
+    pub expires_at: Timestamp,
+    /// When it was ended.
+    pub ended_at: Option<Timestamp>,
+}
+
+/// What a new session is opened with.
+#[derive(Clone, Debug)]
+pub struct NewSession {
+    /// Its project.
+    pub project: ProjectId,
+    /// The registered agent it runs.
+    pub agent: Option<AgentId>,
+    /// The launcher's word for the agent.
+    pub agent_label: Option<String>,
+    /// What kind of work it does.
+    pub work_type: Option<String>,
+    /// The tools it is limited to, by canonical name.
+    pub tools: Option<Vec<String>>,
+    /// How its tools are listed.
+    pub tool_names: ToolNames,
+    /// How long it lives.
+    pub ttl_seconds: Option<u64>,
+}
+
+/// A session at the one moment its key is known.
+#[derive(Debug)]
+pub struct OpenedSession {
+    /// The session.
+    pub session: Session,
+    /// A key that is good for it and nothing else.
+    pub full_key: String,
+}
+
+impl Session {
+    /// Whether it can still be used at `now`.
+    pub fn state(&self, now: Timestamp) -> &'static str {
+        match self.ended_at {
+            Some(_) => "ended",
+            None if self.expires_at <= now => "expired",
+            None => "open",
+        }
+    }
+
+    fn from_row(row: &Row<'_>) -> Result<Self> {
+        Ok(Self {
+            id: SessionId::from_row(row.text(0)?),
+            project: ProjectId::from_row(row.text(1)?),
+            agent: row.get::<Option<String>>(2)?.map(|id| AgentId::from_row(&id)),
+            agent_label: row.get(3)?,
+            work_type: row.get(4)?,
+            allowlist: allowlist_from_row(row.get::<Option<String>>(5)?.as_deref())?,
+            tool_names: ToolNames::parse(row.text(6)?).unwrap_or_default(),
+            outcome: row.get::<Option<String>>(7)?.and_then(|word| SessionOutcome::parse(&word)),
+            created_at: row.get(8)?,
+            expires_at: row.get(9)?,
+            ended_at: row.get(10)?,
+        })
+    }
+}
+
+/// The org's sessions, for a management call.
+pub struct Sessions<'a>(&'a Access);
+
+impl Access {
+    /// The org's sessions.
+    pub fn sessions(&self) -> Sessions<'_> {
+        Sessions(self)
+    }
+}
+
+impl Sessions<'_> {
+    /// Opens a session and mints its key.
+    pub async fn open(&self, new: NewSession) -> Result<OpenedSession> {
+        let access = self.0;
+        access.require_project(&new.project)?;
+        let now = access.clock.now();
+        let ttl_seconds = new.ttl_seconds.unwrap_or(access.session_ttl_seconds);
+        if !(1..=limits::SESSION_TTL_SECONDS_MAX).contains(&ttl_seconds) {
+            let message = format!("a session lives 1 to {} seconds", limits::SESSION_TTL_SECONDS_MAX);
+            return Err(Error::invalid("ttlSeconds", message));
+        }
+        let expires_at = now.plus_ms(i64::try_from(ttl_seconds).unwrap_or(i64::MAX).saturating_mul(1_000));
+        let session = Session {
+            id: SessionId::random(),
+            project: new.project,
+            agent: new.agent,
+            agent_label: new.agent_label,
+            work_type: new.work_type,
+            allowlist: new.tools.map_or(Allowlist::All, |tools| Allowlist::Only(Arc::new(tools.into_iter().collect()))),
+            tool_names: new.tool_names,
+            outcome: None,
+            created_at: now,
+            expires_at,
+            ended_at: None,
+        };
+        let full_key = mint(SECRET_PREFIX);
+        let (row, secret) = (session.clone(), full_key.clone());
+        let (org, who, scopes) = (access.org().clone(), access.who.clone(), access.scopes);
+        access
+            .rows
+            .write(move |tx| {
+                if tx.first(sql::PROJECT_EXISTS, &params![row.project], |_| Ok(()))?.is_none() {
+                    return Err(Error::new(Kind::NotFound, "there is no such project"));
+                }
+                if let Some(agent) = &row.agent {
+                    let agents_project = tx.first(sql::AGENT_PROJECT, &params![agent], |row| row.get::<Option<String>>(0))?;
+                    check_agent(agents_project, &row.project)?;
+                }
+                let tools = allowlist_to_row(&row.allowlist);
+                let (id, names) = (&row.id, row.tool_names.word());
+                let params = params![
+                    id,
+                    row.project,
+                    row.agent,
+                    row.agent_label,
+                    row.work_type,
+                    tools,
+                    names,
+                    row.created_at,
+                    row.expires_at
+                ];
+                tx.execute(sql::INSERT, &params)?;
+                mint_for_session(tx, &who, &org, id, scopes, (now, expires_at), &secret)
+            })
+            .await?;
+        Ok(OpenedSession { session, full_key })
+    }
+
+    /// One session.
+    pub async fn get(&self, id: &SessionId) -> Result<Option<Session>> {
+        let session = self.0.rows.first(sql::GET, &params![id], Session::from_row).await?;
+        if let Some(session) = &session {
+            self.0.require_project(&session.project)?;
+        }
+        Ok(session)
+    }
+
+    /// Those in projects the caller covers, newest first.
+    pub async fn list(&self, page: &PageRequest) -> Result<Page<Session>> {
+        let start = start_of(page);
+        let params = params![start.created_at, start.id, start.rows];
+        let rows = self.0.rows.query(sql::LIST, &params, Session::from_row).await?;
+        let mut page =
+            Page::from_rows(rows, page.rows, |session| Cursor { created_at: session.created_at, id: session.id.to_string() });
+        page.items.retain(|session| self.0.cover.covers(&session.project));
+        Ok(page)
+    }
+
+    /// Ends a session: its key is dead and its door answers 410 when this answers. Ending it twice is a conflict.
+    pub async fn end(&self, id: &SessionId, outcome: Option<SessionOutcome>) -> Result<Option<Session>> {
+        if self.get(id).await?.is_none() {
+            return Ok(None);
+        }
+        let (id, now) = (id.clone(), self.0.clock.now());
+        self.0
+            .rows
+            .write(move |tx| {
+                let ended = tx.execute(sql::END, &params![id, now, outcome.map(SessionOutcome::word)])?;
+                if ended == 0 {
+                    return Err(Error::new(Kind::Conflict, "the session has ended already"));
+                }
+                tx.execute(sql::REVOKE_KEYS, &params![id, now])?;
+                tx.bump()?;
+                tx.first(sql::GET, &params![id], Session::from_row)
+            })
+            .await
+    }
+}
+
+/// A registered agent that is tied to a project runs only there.
+fn check_agent(agents_project: Option<Option<String>>, project: &ProjectId) -> Result<()> {
+    match agents_project {
+        None => Err(Error::new(Kind::NotFound, "there is no such agent, or it is disabled")),
+        Some(Some(other)) if other != project.as_str() => Err(Error::invalid("agentId", "the agent belongs to another project")),
+        Some(_) => Ok(()),
+    }
+}
+
+pub(crate) fn allowlist_to_row(allowlist: &Allowlist) -> Option<String> {
+    match allowlist {
+        Allowlist::All => None,
+        Allowlist::Only(names) => Some(serde_json::Value::from(names.iter().map(String::as_str).collect::<Vec<_>>()).to_string()),
+    }
+}
+
+pub(crate) fn allowlist_from_row(text: Option<&str>) -> Result<Allowlist> {
+    match text {
+        None => Ok(Allowlist::All),
+        Some(text) => Ok(Allowlist::Only(Arc::new(serde_json::from_str(text).map_err(Error::internal)?))),
+    }
+}

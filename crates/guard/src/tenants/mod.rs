@@ -1,0 +1,26 @@
+//! Tenants: orgs and their projects.
+
+mod orgs;
+mod projects;
+pub(crate) mod sql;
+
+pub(crate) use orgs::checked_name;
+pub use orgs::{Org, Orgs, org_slug};
+pub use projects::{NewProject, Project, ProjectChange, Projects};
+
+use base::{PageRequest, Timestamp};
+
+/// Where a newest-first list goes on, and how many rows are read: one more than asked for tells that there is a next page.
+pub(crate) struct PageStart {
+    pub(crate) created_at: Timestamp,
+    pub(crate) id: String,
+    pub(crate) rows: u32,
+}
+
+pub(crate) fn start_of(page: &PageRequest) -> PageStart {
+    let rows = page.rows.saturating_add(1);
+    match &page.after {
+        Some(cursor) => PageStart { created_at: cursor.created_at, id: cursor.id.clone(), rows },
+        None => PageStart { created_at: Timestamp::from_ms(i64::MAX), id: String::new(), rows },
+    }
+}

@@ -1,0 +1,138 @@
+//! Orgs.
+
+use base::limits::NAME_CHARS_MAX;
+use base::{Cursor, Error, Kind, OrgId, Page, PageRequest, Result, Timestamp};
+use store::{Row, params};
+
+use super::{sql, start_of};
+use crate::guard::Guard;
+
+/// A tenant.
+#[derive(Clone, Debug)]
+pub struct Org {
+    /// Its id, which is also the workspace id.
+    pub id: OrgId,
+    /// Its name.
+    pub name: String,
+    /// Its name in lower case with dashes, unique on the instance.
+    pub slug: String,
+    /// Whether its plan has the knowledge graph.
+    pub plan_has_graph: bool,
+    /// When it was made.
+    pub created_at: Timestamp,
+}
+
+impl Org {
+    fn from_row(row: &Row<'_>) -> Result<Self> {
+        Ok(Self {
+            id: OrgId::from_row(row.text(0)?),
+            name: row.get(1)?,
+            slug: row.get(2)?,
+            plan_has_graph: row.get(3)?,
+            created_at: row.get(4)?,
+        })
+    }
+}
+
+/// The orgs of the instance: for its admin, and for an org's own eyes.
+pub struct Orgs<'g>(&'g Guard);
+
+impl Guard {
+    /// The orgs of the instance.
+    pub fn orgs(&self) -> Orgs<'_> {
+        Orgs(self)
+    }
+}
+
+impl Orgs<'_> {
+    /// Makes an org. Two orgs whose names make the same slug cannot both exist.
+    pub async fn create(&self, name: &str, plan_has_graph: bool) -> Result<Org> {
+        let name = checked_name(name)?;
+        let now = self.0.clock.now();
+        let slug = org_slug(&name);
+        if slug.is_empty() {
+            return Err(Error::invalid("name", "an org's name needs a letter or a digit"));
+        }
+        let org = Org { id: OrgId::new(now), name, slug, plan_has_graph, created_at: now };
+        let row = org.clone();
+        let made = self
+            .0
+            .store
+            .write_instance(move |tx| {
+                tx.execute(sql::INSERT_ORG, &params![row.id, row.name, row.slug, row.plan_has_graph, row.created_at])
+            })
+            .await?;
+        if made == 0 {
+            return Err(Error::new(Kind::Conflict, format!("there is an org called `{}` already", org.slug)));
+        }
+        Ok(org)
+    }
+
+    /// One org.
+    pub async fn get(&self, id: &OrgId) -> Result<Option<Org>> {
+        self.0.store.first(sql::ORG, &params![id], Org::from_row).await
+    }
+
+    /// All of them, newest first.
+    pub async fn list(&self, page: &PageRequest) -> Result<Page<Org>> {
+        let start = start_of(page);
+        let rows = self.0.store.query(sql::LIST_ORGS, &params![start.created_at, start.id, start.rows], Org::from_row).await?;
+        Ok(Page::from_rows(rows, page.rows, |org| Cursor { created_at: org.created_at, id: org.id.to_string() }))
+    }
+
+    /// Changes an org's name or plan; its slug stays.
+    pub async fn change(&self, id: &OrgId, name: Option<&str>, plan_has_graph: Option<bool>) -> Result<Option<Org>> {
+        let Some(mut org) = self.get(id).await? else {
+            return Ok(None);
+        };
+        if let Some(name) = name {
+            org.name = checked_name(name)?;
+        }
+        org.plan_has_graph = plan_has_graph.unwrap_or(org.plan_has_graph);
+        let row = org.clone();
+        self.0
+            .store
+            .write_instance(move |tx| {
+                tx.execute(sql::UPDATE_ORG, &params![row.id, row.name, row.plan_has_graph])?;
+                tx.bump(&row.id)
+            })
+            .await?;
+        Ok(Some(org))
+    }
+}
+
+/// Lower case, every run of other characters than ASCII letters and digits one dash.
+pub fn org_slug(name: &str) -> String {
+    let mut slug = String::new();
+    for word in name.split(|c: char| !c.is_ascii_alphanumeric()).filter(|word| !word.is_empty()) {
+        if !slug.is_empty() {
+            slug.push('-');
+        }
+        slug.extend(word.chars().map(|c| c.to_ascii_lowercase()));
+    }
+    slug
+}
+
+/// A name as every named thing takes it: trimmed, not empty, not too long, no control characters.
+pub(crate) fn checked_name(name: &str) -> Result<String> {
+    let name = name.trim();
+    if name.is_empty() || name.chars().count() > NAME_CHARS_MAX {
+        return Err(Error::invalid("name", format!("a name has 1 to {NAME_CHARS_MAX} characters")));
+    }
+    if name.chars().any(char::is_control) {
+        return Err(Error::invalid("name", "a name has no control characters"));
+    }
+    Ok(name.to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn slugs() {
+        for (name, slug) in [("Acme", "acme"), ("Acme  Inc. (prod)", "acme-inc-prod"), ("--", ""), ("Ünï 1", "n-1")] {
+            assert_eq!(org_slug(name), slug, "{name}");
+        }
+    }
+}

@@ -1,0 +1,125 @@
+//! Console logins: a cookie, a CSRF token beside it, twelve hours.
+
+use base::limits::LOGIN_TTL_MS;
+use base::secret::{SecretHash, mint};
+use base::{OrgId, Timestamp, UserId};
+use store::params;
+
+use super::{Role, User, sql};
+use crate::access::{Access, Credential, Who};
+use crate::guard::Guard;
+use crate::keys::ProjectCover;
+use crate::refusal::Refusal;
+
+const LOGIN_PREFIX: &str = "tcl_";
+const CSRF_PREFIX: &str = "tcc_";
+
+/// A fresh login.
+#[derive(Debug)]
+pub struct Login {
+    /// Who logged in.
+    pub user: User,
+    /// The cookie's value.
+    pub cookie: String,
+    /// What a changing request carries in `x-csrf-token`.
+    pub csrf: String,
+}
+
+/// A login found by its cookie.
+struct LoginRow {
+    user: User,
+    expires_at: Timestamp,
+}
+
+/// The CSRF token of a login. Only who knows the cookie can compute it, so it need not be stored.
+fn csrf_of(cookie: &str) -> String {
+    format!("{CSRF_PREFIX}{}", SecretHash::of(&format!("csrf:{cookie}")).hex())
+}
+
+impl Guard {
+    /// Logs a person in who calls from `address`. Unknown, wrong and disabled look and cost the same.
+    pub async fn log_in(&self, email: &str, password: String, address: &str) -> Result<Login, Refusal> {
+        let email = super::checked_email(email).unwrap_or_default();
+        let names = [format!("user:{}", SecretHash::of(&email).hex()), format!("login-address:{address}")];
+        self.failures.check(&names)?;
+        let found = self
+            .store
+            .first(sql::BY_EMAIL, &params![email], |row| {
+                let user = (OrgId::from_row(row.text(0)?), UserId::from_row(row.text(1)?));
+                Ok((user, row.get::<String>(2)?, row.get::<bool>(3)?))
+            })
+            .await?;
+        let stored = found.as_ref().map(|(_, hash, _)| hash.clone());
+        let right = self.password_matches(password, stored).await?;
+        match found {
+            Some(((org, user), _, false)) if right => self.start_login(org, user).await,
+            _ => {
+                self.failures.note(&names);
+                Err(Refusal::Unauthorized)
+            }
+        }
+    }
+
+    async fn start_login(&self, org: OrgId, user: UserId) -> Result<Login, Refusal> {
+        let (cookie, now) = (mint(LOGIN_PREFIX), self.clock.now());
+        let (hash, by) = (SecretHash::of(&cookie).hex(), org.clone());
+        let user = self
+            .rows_of(&org)
+            .write(move |tx| {
+                tx.execute(sql::DELETE_EXPIRED_LOGINS, &params![now])?;
+                tx.execute(sql::INSERT_LOGIN, &params![hash, user, now, now.plus_ms(LOGIN_TTL_MS)])?;
+                tx.first(sql::GET, &params![user], |row| User::from_row(&by, row))
+            })
+            .await?;
+        let user = user.ok_or(Refusal::Unauthorized)?;
+        Ok(Login { user, csrf: csrf_of(&cookie), cookie })
+    }
+
+    /// Who a login cookie belongs to, and the CSRF token that goes with it.
+    pub async fn logged_in(&self, cookie: &str) -> Result<(User, String), Refusal> {
+        let row = self.login_row(cookie).await?;
+        Ok((row.user, csrf_of(cookie)))
+    }
+
+    /// Ends a login. An unknown one has ended already.
+    pub async fn log_out(&self, cookie: &str) -> Result<(), Refusal> {
+        let Ok(row) = self.login_row(cookie).await else {
+            return Ok(());
+        };
+        let hash = SecretHash::of(cookie).hex();
+        self.rows_of(&row.user.org).write(move |tx| tx.execute(sql::DELETE_LOGIN, &params![hash])).await?;
+        Ok(())
+    }
+
+    pub(crate) async fn login_access(&self, credential: &Credential<'_>, org: Option<&str>) -> Result<Access, Refusal> {
+        let cookie = credential.login.ok_or(Refusal::Unauthorized)?;
+        let row = self.login_row(cookie).await?;
+        let expected = SecretHash::of(&csrf_of(cookie)).hex();
+        let csrf_matches = credential.csrf.is_some_and(|token| SecretHash::of(token).matches(&expected));
+        if credential.changes && !csrf_matches {
+            return Err(Refusal::Forbidden);
+        }
+        self.require_own(&row.user.org, org).await?;
+        let role = row.user.role;
+        let who = Who::User { id: row.user.id, role };
+        Ok(self.make_access(&row.user.org, who, role.scopes(), ProjectCover::All))
+    }
+
+    async fn login_row(&self, cookie: &str) -> Result<LoginRow, Refusal> {
+        let row = self
+            .store
+            .first(sql::LOGIN, &params![SecretHash::of(cookie).hex()], |row| {
+                let user = User {
+                    id: UserId::from_row(row.text(2)?),
+                    org: OrgId::from_row(row.text(0)?),
+                    email: row.get(4)?,
+                    role: Role::parse(row.text(3)?).unwrap_or(Role::Member),
+                    disabled: row.get(5)?,
+                    created_at: row.get(6)?,
+                };
+                Ok(LoginRow { user, expires_at: row.get(1)? })
+            })
+            .await?;
+        row.filter(|row| !row.user.disabled && row.expires_at > self.clock.now()).ok_or(Refusal::Unauthorized)
+    }
+}

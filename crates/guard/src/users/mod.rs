@@ -1,0 +1,228 @@
+//! Console users: people with a role in one org.
+
+mod login;
+mod password;
+pub(crate) mod sql;
+
+use base::{Cursor, Error, Kind, OrgId, Page, PageRequest, Result, Scope, ScopeSet, Timestamp, UserId};
+use store::{Row, params};
+
+pub use login::Login;
+
+use crate::access::{Access, Who};
+use crate::guard::Guard;
+use crate::tenants::start_of;
+
+/// What a person is in their org.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Role {
+    /// May do everything, and name other owners.
+    Owner,
+    /// May do everything else.
+    Admin,
+    /// May read.
+    Member,
+}
+
+impl Role {
+    /// Every role.
+    pub const ALL: [Role; 3] = [Role::Owner, Role::Admin, Role::Member];
+
+    /// The word in requests and rows.
+    pub const fn word(self) -> &'static str {
+        match self {
+            Role::Owner => "owner",
+            Role::Admin => "admin",
+            Role::Member => "member",
+        }
+    }
+
+    /// Reads the word.
+    pub fn parse(word: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|role| role.word() == word)
+    }
+
+    /// What a login with this role may do.
+    pub fn scopes(self) -> ScopeSet {
+        match self {
+            Role::Owner | Role::Admin => ScopeSet::EVERYTHING,
+            Role::Member => {
+                ScopeSet::of(&[Scope::OrgRead, Scope::BricksRead, Scope::KitsRead, Scope::AuditRead, Scope::MetricsRead])
+            }
+        }
+    }
+}
+
+/// A person.
+#[derive(Clone, Debug)]
+pub struct User {
+    /// Their id.
+    pub id: UserId,
+    /// Their org.
+    pub org: OrgId,
+    /// Their address, lower case, unique on the instance.
+    pub email: String,
+    /// What they are in the org.
+    pub role: Role,
+    /// Whether they are locked out.
+    pub disabled: bool,
+    /// When they were added.
+    pub created_at: Timestamp,
+}
+
+/// What a new user is made from.
+pub struct NewUser {
+    /// Their address.
+    pub email: String,
+    /// What they are in the org.
+    pub role: Role,
+    /// Their first password.
+    pub password: String,
+}
+
+/// What changes of a user; `None` leaves it as it is.
+#[derive(Default)]
+pub struct UserChange {
+    /// A new role.
+    pub role: Option<Role>,
+    /// Locked out or not.
+    pub disabled: Option<bool>,
+    /// A new password.
+    pub password: Option<String>,
+}
+
+impl User {
+    fn from_row(org: &OrgId, row: &Row<'_>) -> Result<Self> {
+        Ok(Self {
+            id: UserId::from_row(row.text(0)?),
+            org: org.clone(),
+            email: row.get(1)?,
+            role: Role::parse(row.text(2)?).unwrap_or(Role::Member),
+            disabled: row.get(3)?,
+            created_at: row.get(4)?,
+        })
+    }
+}
+
+/// The org's users, for a management call.
+pub struct Users<'a> {
+    guard: &'a Guard,
+    access: &'a Access,
+}
+
+impl Guard {
+    /// The users of the org that `access` was let into.
+    pub fn users<'a>(&'a self, access: &'a Access) -> Users<'a> {
+        Users { guard: self, access }
+    }
+}
+
+impl Users<'_> {
+    /// Adds a person. One address is one person on the whole instance.
+    pub async fn create(&self, new: NewUser) -> Result<User> {
+        self.require_rank(new.role)?;
+        let email = checked_email(&new.email)?;
+        let hash = self.guard.hash_password(new.password).await?;
+        let now = self.access.clock.now();
+        let user = User {
+            id: UserId::new(now),
+            org: self.access.org().clone(),
+            email,
+            role: new.role,
+            disabled: false,
+            created_at: now,
+        };
+        let row = user.clone();
+        let made = self
+            .access
+            .rows
+            .write(move |tx| tx.execute(sql::INSERT, &params![row.id, row.email, row.role.word(), hash, row.created_at]))
+            .await?;
+        if made == 0 {
+            return Err(Error::new(Kind::Conflict, "there is a user with this address already"));
+        }
+        Ok(user)
+    }
+
+    /// One person.
+    pub async fn get(&self, id: &UserId) -> Result<Option<User>> {
+        self.access.rows.first(sql::GET, &params![id], |row| User::from_row(self.access.org(), row)).await
+    }
+
+    /// Everyone, newest first.
+    pub async fn list(&self, page: &PageRequest) -> Result<Page<User>> {
+        let start = start_of(page);
+        let params = params![start.created_at, start.id, start.rows];
+        let rows = self.access.rows.query(sql::LIST, &params, |row| User::from_row(self.access.org(), row)).await?;
+        Ok(Page::from_rows(rows, page.rows, |user| Cursor { created_at: user.created_at, id: user.id.to_string() }))
+    }
+
+    /// Changes a person. Their logins end, so that the change holds from the next request.
+    pub async fn change(&self, id: &UserId, change: UserChange) -> Result<Option<User>> {
+        let Some(mut user) = self.get(id).await? else {
+            return Ok(None);
+        };
+        self.require_rank(user.role)?;
+        if let Some(role) = change.role {
+            self.require_rank(role)?;
+            user.role = role;
+        }
+        user.disabled = change.disabled.unwrap_or(user.disabled);
+        let hash = match change.password {
+            Some(password) => Some(self.guard.hash_password(password).await?),
+            None => None,
+        };
+        let row = user.clone();
+        self.access
+            .rows
+            .write(move |tx| {
+                tx.execute(sql::UPDATE, &params![row.id, row.role.word(), row.disabled])?;
+                if let Some(hash) = &hash {
+                    tx.execute(sql::SET_PASSWORD, &params![row.id, hash])?;
+                }
+                tx.execute(sql::DELETE_LOGINS, &params![row.id])
+            })
+            .await?;
+        Ok(Some(user))
+    }
+
+    /// Removes a person and their logins.
+    pub async fn delete(&self, id: &UserId) -> Result<bool> {
+        let Some(user) = self.get(id).await? else {
+            return Ok(false);
+        };
+        self.require_rank(user.role)?;
+        let id = id.clone();
+        self.access
+            .rows
+            .write(move |tx| {
+                tx.execute(sql::DELETE_LOGINS, &params![id])?;
+                Ok(tx.execute(sql::DELETE, &params![id])? > 0)
+            })
+            .await
+    }
+
+    /// An admin does not make or unmake owners, and a key does not make or take over a login that can do more than itself.
+    fn require_rank(&self, role: Role) -> Result<()> {
+        self.access.require_cover(role.scopes())?;
+        self.access.require_reach(None)?;
+        match (self.access.who(), role) {
+            (Who::User { role: Role::Admin | Role::Member, .. }, Role::Owner) => {
+                Err(Error::new(Kind::NotPermitted, "only an owner names, changes or removes owners"))
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
+/// An address in the one form that is stored and looked up. Whether mail reaches it is not ours to know.
+pub(crate) fn checked_email(email: &str) -> Result<String> {
+    let email = email.trim().to_lowercase();
+    let parts = email.split_once('@');
+    let well_formed = parts.is_some_and(|(name, host)| !name.is_empty() && !host.is_empty() && !host.contains('@'));
+    let printable = email.chars().all(|c| !c.is_whitespace() && !c.is_control());
+    if !well_formed || !printable || email.len() > 254 {
+        return Err(Error::invalid("email", "that is not an address of the form name@host"));
+    }
+    Ok(email)
+}

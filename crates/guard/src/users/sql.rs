@@ -1,0 +1,32 @@
+//! Console users and their logins.
+
+pub(crate) const INSERT: &str = "INSERT INTO users (org_id, id, email, role, password_hash, disabled, created_at)
+     VALUES (?1, ?2, ?3, ?4, ?5, 0, ?6) ON CONFLICT DO NOTHING";
+
+pub(crate) const GET: &str = "SELECT id, email, role, disabled, created_at FROM users WHERE org_id = ?1 AND id = ?2";
+
+pub(crate) const LIST: &str = "SELECT id, email, role, disabled, created_at FROM users
+     WHERE org_id = ?1 AND (created_at < ?2 OR (created_at = ?2 AND id < ?3))
+     ORDER BY created_at DESC, id DESC LIMIT ?4";
+
+pub(crate) const UPDATE: &str = "UPDATE users SET role = ?3, disabled = ?4 WHERE org_id = ?1 AND id = ?2";
+
+pub(crate) const SET_PASSWORD: &str = "UPDATE users SET password_hash = ?3 WHERE org_id = ?1 AND id = ?2";
+
+pub(crate) const DELETE: &str = "DELETE FROM users WHERE org_id = ?1 AND id = ?2";
+
+pub(crate) const DELETE_LOGINS: &str = "DELETE FROM logins WHERE org_id = ?1 AND user_id = ?2";
+
+pub(crate) const DELETE_EXPIRED_LOGINS: &str = "DELETE FROM logins WHERE org_id = ?1 AND expires_at <= ?2";
+
+/// Before the org is known: how an address finds its user.
+pub(crate) const BY_EMAIL: &str = "SELECT org_id, id, password_hash, disabled FROM users WHERE email = ?1";
+
+pub(crate) const INSERT_LOGIN: &str = "INSERT INTO logins (org_id, token_hash, user_id, created_at, expires_at)
+     VALUES (?1, ?2, ?3, ?4, ?5)";
+
+/// Before the org is known: how a cookie finds its login.
+pub(crate) const LOGIN: &str = "SELECT l.org_id, l.expires_at, u.id, u.role, u.email, u.disabled, u.created_at
+     FROM logins l JOIN users u ON u.org_id = l.org_id AND u.id = l.user_id WHERE l.token_hash = ?1";
+
+pub(crate) const DELETE_LOGIN: &str = "DELETE FROM logins WHERE org_id = ?1 AND token_hash = ?2";

@@ -1,0 +1,133 @@
+//! The table, in full: every kind at every door in both eras.
+
+use base::Error;
+use expect_test::expect;
+
+use super::*;
+use crate::fault::ClientCapability;
+
+#[test]
+fn the_table() {
+    let mut table = String::new();
+    for kind in Kind::ALL {
+        table.push_str(&format!("{:<22}", kind.word()));
+        for era in [Era::Legacy, Era::Modern] {
+            for door in [Door::Session, Door::Agent] {
+                let Row { code, status, redacted, is_result } = row(kind, door, era);
+                let notes = format!("{}{}", if redacted { "r" } else { "" }, if is_result { "isError" } else { "" });
+                table.push_str(&format!("| {code} {} {notes:<8}", status.as_u16()));
+            }
+        }
+        table = table.trim_end().to_owned() + "\n";
+    }
+    // Columns: legacy session, legacy agent, modern session, modern agent; `r` is redacted.
+    expect![[r#"
+        parse_error           | -32700 200         | -32700 200         | -32700 400         | -32700 400
+        invalid_request       | -32600 200         | -32600 200         | -32600 400         | -32600 400
+        method_not_found      | -32601 200         | -32601 200         | -32601 404         | -32601 404
+        tool_not_found        | -32601 200         | -32601 200         | -32602 200         | -32602 200
+        invalid_params        | -32602 200         | -32602 200         | -32602 200         | -32602 200
+        not_permitted         | -32003 200         | -32001 200         | -32003 200         | -32001 200
+        not_found             | -32000 200         | -32002 200 r       | -32000 200 isError | -32000 200 isError
+        conflict              | -32000 200         | -32002 200 r       | -32000 200 isError | -32000 200 isError
+        syntax_error          | -32000 200         | -32002 200 r       | -32000 200 isError | -32000 200 isError
+        too_large             | -32000 200         | -32002 200 r       | -32000 200 isError | -32000 200 isError
+        unavailable           | -32603 200 r       | -32002 200 r       | -32603 200 r       | -32603 200 r
+        timeout               | -32603 200 r       | -32002 200 r       | -32603 200 r       | -32603 200 r
+        peer_timeout          | -32201 200         | -32201 200         | -32201 200 isError | -32201 200 isError
+        peer_transport        | -32202 200         | -32202 200         | -32202 200 isError | -32202 200 isError
+        peer_invalid_response | -32203 200         | -32203 200         | -32203 200 isError | -32203 200 isError
+        peer_task_failed      | -32204 200         | -32204 200         | -32204 200 isError | -32204 200 isError
+        internal              | -32603 200 r       | -32002 200 r       | -32603 200 r       | -32603 200 r
+    "#]]
+    .assert_eq(&table);
+}
+
+fn spoken(error: Error, door: Door, era: Era, method: Method) -> String {
+    shown(&error.into(), door, era, method)
+}
+
+fn shown(fault: &Fault, door: Door, era: Era, method: Method) -> String {
+    let request = RequestId::from_row("req_1");
+    match (Speaker { door, era, request: &request }).speak(fault, Some(method)) {
+        Spoken::Error(failure) => {
+            format!("{} {} {} {}", failure.status.as_u16(), failure.code, failure.message, Value::Object(failure.data))
+        }
+        Spoken::Result(result) => serde_json::to_string(&result).unwrap(),
+    }
+}
+
+#[test]
+fn errors_carry_what_the_caller_needs() {
+    let error =
+        || Error::new(Kind::SyntaxError, "line 3 does not parse").with("line", 3).with("kind", "forged").logged("/srv/secret.rs");
+    let transcript = [
+        spoken(error(), Door::Session, Era::Legacy, Method::ToolsCall),
+        spoken(error(), Door::Agent, Era::Legacy, Method::ToolsCall),
+        spoken(error(), Door::Session, Era::Modern, Method::ToolsCall),
+        spoken(error(), Door::Agent, Era::Modern, Method::ResourcesRead),
+        spoken(
+            Error::new(Kind::PeerTimeout, "the peer took too long").with("taskId", "t"),
+            Door::Agent,
+            Era::Modern,
+            Method::ToolsCall,
+        ),
+        spoken(Error::internal("no such table: keys"), Door::Session, Era::Legacy, Method::ToolsCall),
+        spoken(
+            Error::new(Kind::Unavailable, "disk /dev/sda is full").with("disk", "/dev/sda"),
+            Door::Agent,
+            Era::Modern,
+            Method::ToolsCall,
+        ),
+        spoken(
+            Error::invalid("path", "`path` is missing").with("tool", "read_code"),
+            Door::Agent,
+            Era::Modern,
+            Method::ToolsCall,
+        ),
+        shown(&Fault::capabilities(&[ClientCapability::Sampling]), Door::Session, Era::Modern, Method::ToolsCall),
+        shown(&Fault::header("Mcp-Name", "is missing"), Door::Session, Era::Modern, Method::ToolsCall),
+        shown(&Fault::version("v9"), Door::Session, Era::Modern, Method::ToolsList),
+    ];
+    expect![[r#"
+        200 -32000 line 3 does not parse {"kind":"syntax_error","line":3,"request_id":"req_1","retryable":false}
+        200 -32002 the call failed inside the server {"kind":"syntax_error","request_id":"req_1","retryable":false}
+        {"content":[{"type":"text","text":"line 3 does not parse"}],"structuredContent":{"error":{"code":-32000,"kind":"syntax_error","line":3,"message":"line 3 does not parse","request_id":"req_1","retryable":false}},"isError":true}
+        200 -32602 line 3 does not parse {"kind":"syntax_error","line":3,"request_id":"req_1","retryable":false}
+        {"content":[{"type":"text","text":"the peer took too long"}],"structuredContent":{"error":{"code":-32201,"kind":"peer_timeout","message":"the peer took too long","request_id":"req_1","retryable":true,"taskId":"t"}},"isError":true}
+        200 -32603 the call failed inside the server {"kind":"internal","request_id":"req_1","retryable":false}
+        200 -32603 the server cannot do this right now {"kind":"unavailable","request_id":"req_1","retryable":true}
+        200 -32602 `path` is missing {"kind":"invalid_params","parameter":"path","request_id":"req_1","retryable":false,"tool":"read_code"}
+        400 -32021 the client did not declare a capability that this call needs {"kind":"invalid_request","request_id":"req_1","requiredCapabilities":{"sampling":{}},"retryable":false}
+        400 -32020 the header `Mcp-Name` is missing {"header":"Mcp-Name","kind":"invalid_request","request_id":"req_1","retryable":false}
+        400 -32022 this protocol version is not supported {"kind":"invalid_request","request_id":"req_1","requested":"v9","retryable":false,"supported":["2026-07-28"]}"#]]
+    .assert_eq(&transcript.join("\n"));
+}
+
+#[test]
+fn nothing_from_inside_leaves_through_a_redacted_row() {
+    for kind in Kind::ALL {
+        for (door, era) in
+            [(Door::Session, Era::Legacy), (Door::Agent, Era::Legacy), (Door::Session, Era::Modern), (Door::Agent, Era::Modern)]
+        {
+            let error = Error::new(kind, "SECRET message").with("field", "SECRET field").logged("LOG");
+            let text = spoken(error, door, era, Method::ToolsCall);
+            assert!(!text.contains("LOG"), "{text}");
+            assert_eq!(text.contains("SECRET"), !row(kind, door, era).redacted, "{text}");
+            assert!(text.contains(kind.word()) && text.contains("req_1"), "{text}");
+        }
+    }
+}
+
+#[test]
+fn no_code_breaks_the_specification() {
+    for kind in Kind::ALL {
+        for door in [Door::Session, Door::Agent] {
+            assert_eq!(row(kind, door, Era::Legacy).status, StatusCode::OK);
+            let modern = row(kind, door, Era::Modern);
+            assert!(modern.code != -32002 && modern.code != -32042, "{}", kind.word());
+            assert!(!(-32099..=-32020).contains(&modern.code), "{}", kind.word());
+            assert!(!modern.is_result || modern.status == StatusCode::OK);
+        }
+    }
+}

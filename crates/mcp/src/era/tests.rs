@@ -1,0 +1,220 @@
+//! Transcripts of admission: a request with its headers, and what becomes of it.
+
+use base::limits::Limits;
+use base::{Door, RequestId};
+use expect_test::{Expect, expect};
+use http::{HeaderMap, HeaderName, HeaderValue};
+
+use super::*;
+use crate::codes::Speaker;
+use crate::message::{self, Incoming, Message};
+
+const META: &str =
+    r#""_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{}}"#;
+const V: (&str, &str) = ("MCP-Protocol-Version", "2026-07-28");
+
+fn header_map(headers: &[(&'static str, &'static str)]) -> HeaderMap {
+    let pair =
+        |(name, value): &(&'static str, &'static str)| (name.parse::<HeaderName>().unwrap(), HeaderValue::from_static(value));
+    headers.iter().map(pair).collect()
+}
+
+/// `method {params}`, with `$` for a good `_meta`.
+fn show(request: &str, transport: Transport<'_>) -> String {
+    let (method, params) = request.split_once(' ').unwrap();
+    let body = format!(r#"{{"jsonrpc":"2.0","id":1,"method":"{method}","params":{}}}"#, params.replace('$', META));
+    let Ok(Incoming::One(Message::Request(request))) = message::parse(body.as_bytes(), &Limits::default()) else {
+        return "no request".to_owned();
+    };
+    match admit(&request, transport) {
+        Ok(admitted) => format!("{} {}", admitted.era.word(), admitted.method.name()),
+        Err(Refused { era, fault }) => {
+            let id = RequestId::from_row("req_1");
+            let failure = Speaker { door: Door::Session, era, request: &id }.failure(&fault);
+            format!("{} {} {}: {}", era.word(), failure.status.as_u16(), failure.code, failure.message)
+        }
+    }
+}
+
+fn check(cases: &[(&[(&'static str, &'static str)], &str)], expected: Expect) {
+    let line =
+        |(headers, request): &(&[(&'static str, &'static str)], &str)| show(request, Transport::Http(&header_map(headers)));
+    expected.assert_eq(&cases.iter().map(line).collect::<Vec<_>>().join("\n"));
+}
+
+#[test]
+fn eras_are_told_apart() {
+    check(
+        &[
+            (&[], "tools/list {}"),
+            (&[("mcp-protocol-version", "2025-11-25")], "tools/list {}"),
+            (&[("mcp-protocol-version", "1999-01-01")], "ping {}"),
+            (&[], "server/discover {}"),
+            (&[], "tools/list {\"_meta\":{\"progressToken\":[]}}"),
+            (&[], "tools/list {\"_meta\":7}"),
+            (&[V, ("mcp-method", "tools/list")], "tools/list {$}"),
+            (&[V, ("mcp-method", "server/discover")], "server/discover {$}"),
+            (&[V, ("mcp-method", "ping")], "ping {$}"),
+            (&[V, ("mcp-method", "initialize")], "initialize {$}"),
+            (&[V, ("mcp-method", "a/b")], "a/b {$}"),
+            (&[], "a/b {}"),
+            (&[("mcp-protocol-version", "2025-11-25")], "tools/list {$}"),
+            (&[], "tools/list {$}"),
+        ],
+        expect![[r#"
+            legacy tools/list
+            legacy tools/list
+            legacy ping
+            legacy 200 -32601: no such method
+            legacy tools/list
+            legacy tools/list
+            modern tools/list
+            modern server/discover
+            modern 404 -32601: no such method
+            modern 404 -32601: no such method
+            modern 404 -32601: no such method
+            legacy 200 -32601: no such method
+            modern 400 -32020: the header `MCP-Protocol-Version` does not match the body
+            modern 400 -32020: the header `MCP-Protocol-Version` is missing"#]],
+    );
+}
+
+#[test]
+fn modern_requests_must_carry_their_meta() {
+    const VERSION: &str = r#""io.modelcontextprotocol/protocolVersion":"2026-07-28""#;
+    let with = |meta: String| format!("server/discover {{\"_meta\":{{{meta}}}}}");
+    let headers: &[(&str, &str)] = &[V, ("mcp-method", "server/discover")];
+    check(
+        &[
+            (headers, "server/discover {}"),
+            (headers, "server/discover {\"_meta\":null}"),
+            (headers, "server/discover {\"_meta\":[]}"),
+            (headers, &with(r#""io.modelcontextprotocol/clientCapabilities":{}"#.to_owned())),
+            (headers, &with(VERSION.to_owned())),
+            (headers, &with(format!(r#"{VERSION},"io.modelcontextprotocol/clientCapabilities":[]"#))),
+            (headers, &with(r#""io.modelcontextprotocol/protocolVersion":7"#.to_owned())),
+            (headers, &with(format!(r#"{VERSION},"io.modelcontextprotocol/clientCapabilities":{{}},"progressToken":true"#))),
+            (
+                headers,
+                &with(format!(
+                    r#"{VERSION},"io.modelcontextprotocol/clientCapabilities":{{}},"io.modelcontextprotocol/logLevel":"x""#
+                )),
+            ),
+        ],
+        expect![[r#"
+            modern 400 -32602: `io.modelcontextprotocol/protocolVersion` is missing
+            modern 400 -32602: `io.modelcontextprotocol/protocolVersion` is missing
+            modern 400 -32602: `io.modelcontextprotocol/protocolVersion` is missing
+            modern 400 -32602: `io.modelcontextprotocol/protocolVersion` is missing
+            modern 400 -32602: `io.modelcontextprotocol/clientCapabilities` is missing
+            modern 400 -32602: `io.modelcontextprotocol/clientCapabilities` must be an object
+            modern 400 -32602: `io.modelcontextprotocol/protocolVersion` must be a string
+            modern 400 -32602: `progressToken` must be a string or a number
+            modern 400 -32602: `io.modelcontextprotocol/logLevel` must be a log level"#]],
+    );
+}
+
+#[test]
+fn unknown_versions_are_told_what_is_spoken() {
+    let asks = |version: &str| {
+        format!(
+            r#"tools/list {{"_meta":{{"io.modelcontextprotocol/protocolVersion":"{version}","io.modelcontextprotocol/clientCapabilities":{{}}}}}}"#
+        )
+    };
+    check(
+        &[
+            (&[("mcp-protocol-version", "v999.0.0"), ("mcp-method", "tools/list")], &asks("v999.0.0")),
+            (&[V, ("mcp-method", "tools/list")], &asks("v999.0.0")),
+            (&[("mcp-protocol-version", "2027-01-01")], "tools/list {}"),
+            (&[("mcp-protocol-version", "2025-11-25")], &asks("2025-11-25")),
+        ],
+        expect![[r#"
+            modern 400 -32022: this protocol version is not supported
+            modern 400 -32020: the header `MCP-Protocol-Version` does not match the body
+            modern 400 -32022: this protocol version is not supported
+            modern 400 -32022: this protocol version is not supported"#]],
+    );
+    let fault = Fault::version("v999.0.0");
+    assert_eq!(fault.error().data()["supported"].to_string(), r#"["2026-07-28"]"#);
+    assert_eq!(fault.error().data()["requested"], "v999.0.0");
+}
+
+#[test]
+fn headers_must_agree_with_the_body() {
+    const CALL: (&str, &str) = ("mcp-method", "tools/call");
+    check(
+        &[
+            (&[V], "tools/list {$}"),
+            (&[V, ("mcp-method", "prompts/list")], "tools/list {$}"),
+            (&[V, ("mcp-method", "TOOLS/LIST")], "tools/list {$}"),
+            (&[V, ("MCP-METHOD", "tools/list")], "tools/list {$}"),
+            (&[V, CALL, ("mcp-name", "kits.list")], "tools/call {\"name\":\"kits.list\",$}"),
+            (&[V, CALL, ("mcp-name", "  kits.list ")], "tools/call {\"name\":\"kits.list\",$}"),
+            (&[V, CALL, ("mcp-name", "=?base64?a2l0cy5saXN0?=")], "tools/call {\"name\":\"kits.list\",$}"),
+            (&[V, CALL, ("mcp-name", "=?base64?a2l0cy5saXN0")], "tools/call {\"name\":\"kits.list\",$}"),
+            (&[V, CALL, ("mcp-name", "=?base64?!?=")], "tools/call {\"name\":\"kits.list\",$}"),
+            (&[V, CALL], "tools/call {\"name\":\"kits.list\",$}"),
+            (&[V, CALL, ("mcp-name", "kits.get")], "tools/call {\"name\":\"kits.list\",$}"),
+            (&[V, CALL, ("mcp-name", "kits.get")], "tools/call {$}"),
+            (&[V, CALL, ("mcp-name", "kits.get")], "tools/call {\"name\":{},$}"),
+            (&[V, ("mcp-method", "resources/read"), ("mcp-name", "a:b")], "resources/read {\"uri\":\"a:b\",$}"),
+            (&[V, ("mcp-method", "prompts/get")], "prompts/get {\"name\":\"p\",$}"),
+        ],
+        expect![[r#"
+            modern 400 -32020: the header `Mcp-Method` is missing
+            modern 400 -32020: the header `Mcp-Method` does not match the body
+            modern 400 -32020: the header `Mcp-Method` does not match the body
+            modern tools/list
+            modern tools/call
+            modern tools/call
+            modern tools/call
+            modern 400 -32020: the header `Mcp-Name` does not match the body
+            modern 400 -32020: the header `Mcp-Name` is not well encoded
+            modern 400 -32020: the header `Mcp-Name` is missing
+            modern 400 -32020: the header `Mcp-Name` does not match the body
+            modern 200 -32602: `name` is missing
+            modern 200 -32602: `name` must be a string
+            modern resources/read
+            modern 400 -32020: the header `Mcp-Name` is missing"#]],
+    );
+}
+
+#[test]
+fn stdio_has_no_headers_to_check() {
+    assert_eq!(show("tools/call {\"name\":\"kits.list\",$}", Transport::Stdio), "modern tools/call");
+    assert_eq!(show("tools/call {\"name\":\"kits.list\"}", Transport::Stdio), "legacy tools/call");
+    let old = r#"server/discover {"_meta":{"io.modelcontextprotocol/protocolVersion":"2024-11-05"}}"#;
+    assert_eq!(show(old, Transport::Stdio), "modern 400 -32022: this protocol version is not supported");
+}
+
+#[test]
+fn a_batch_takes_no_modern_request() {
+    let admitted = |params: &str, transport: Transport<'_>| {
+        let body = format!(r#"{{"jsonrpc":"2.0","id":1,"method":"tools/list","params":{{{params}}}}}"#);
+        let Ok(Incoming::One(Message::Request(request))) = message::parse(body.as_bytes(), &Limits::default()) else {
+            panic!("no request")
+        };
+        admit_in_batch(&request, transport).map(|admitted| admitted.era).map_err(|refused| refused.fault.error().kind())
+    };
+    assert_eq!(admitted("", Transport::Stdio), Ok(Era::Legacy));
+    assert_eq!(admitted(META, Transport::Stdio), Err(Kind::InvalidRequest));
+    assert_eq!(admitted(META, Transport::Http(&HeaderMap::new())), Err(Kind::InvalidRequest));
+}
+
+#[test]
+fn meta_is_read() {
+    let body = br#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"a","_meta":{
+        "io.modelcontextprotocol\/protocolVersion":"2026-07-28","progressToken":7.0,
+        "io.modelcontextprotocol/clientCapabilities":{"sampling":{},"roots":null,"elicitation":true},
+        "io.modelcontextprotocol/clientInfo":{"name":"c","version":"1"},"io.modelcontextprotocol/logLevel":"warning",
+        "traceparent":"00-0af7651916cd43dd8448eb211c80319c-00f067aa0ba902b7-01","tracestate":"a=b","baggage":"k=v"}}}"#;
+    let Ok(Incoming::One(Message::Request(request))) = message::parse(body, &Limits::default()) else { panic!("no request") };
+    let meta = admit(&request, Transport::Stdio).unwrap().meta;
+    assert_eq!(meta.progress.as_ref().map(|token| token.json()), Some("7.0"));
+    assert_eq!(meta.log_level, crate::model::LogLevel::parse("warning"));
+    assert_eq!(meta.client.unwrap().get(), r#"{"name":"c","version":"1"}"#);
+    assert!(meta.capabilities.require(&[crate::fault::ClientCapability::Sampling]).is_ok());
+    assert!(meta.capabilities.require(&[crate::fault::ClientCapability::Roots]).is_err());
+    assert_eq!(meta.trace.parent.as_deref().map(str::len), Some(55));
+    assert_eq!((meta.trace.state.as_deref(), meta.trace.baggage.as_deref()), (Some("a=b"), Some("k=v")));
+}

@@ -1,0 +1,116 @@
+//! What goes wrong on the wire: an error of the product, or one that the protocol itself defines.
+//!
+//! The protocol's own codes have one fixed meaning each and belong to the specification. No other crate may invent a
+//! code; it raises a [`base::Error`], and [`crate::codes`] decides how that is spoken.
+
+use base::{Error, Kind};
+use serde_json::{Map, Value, json};
+
+use crate::era::version;
+
+/// A failed request, before it is known how its door speaks.
+#[derive(Clone, Debug)]
+pub struct Fault {
+    error: Error,
+    rule: Option<Rule>,
+}
+
+/// The protocol's own rules whose breach has a code and a status of its own.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Rule {
+    /// A header is missing, malformed or says something else than the body.
+    Headers,
+    /// The call needs something that the client did not declare.
+    Capability,
+    /// A version that we do not speak.
+    Version,
+    /// `_meta` lacks what every modern request carries.
+    Meta,
+}
+
+impl Rule {
+    /// The code that the specification fixes.
+    pub const fn code(self) -> i64 {
+        match self {
+            Rule::Headers => -32020,
+            Rule::Capability => -32021,
+            Rule::Version => -32022,
+            Rule::Meta => -32602,
+        }
+    }
+}
+
+/// Something a client may be able to do for the server while it works on a request.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum ClientCapability {
+    /// Asking its user (`elicitation/create`).
+    Elicitation,
+    /// Asking its model (`sampling/createMessage`).
+    Sampling,
+    /// Naming its roots (`roots/list`).
+    Roots,
+}
+
+impl ClientCapability {
+    /// The member of `clientCapabilities` that declares it.
+    pub const fn word(self) -> &'static str {
+        match self {
+            ClientCapability::Elicitation => "elicitation",
+            ClientCapability::Sampling => "sampling",
+            ClientCapability::Roots => "roots",
+        }
+    }
+}
+
+impl Fault {
+    /// A header is missing, malformed or says something else than the body.
+    pub fn header(header: &str, what: &str) -> Self {
+        let error = Error::new(Kind::InvalidRequest, format!("the header `{header}` {what}")).with("header", header);
+        Self { error, rule: Some(Rule::Headers) }
+    }
+
+    /// The version asked for is not spoken here; the caller may retry with one that is.
+    pub fn version(requested: &str) -> Self {
+        let error = Error::new(Kind::InvalidRequest, "this protocol version is not supported")
+            .with("requested", requested)
+            .with("supported", json!(version::SUPPORTED_MODERN));
+        Self { error, rule: Some(Rule::Version) }
+    }
+
+    /// The call needs what the client did not declare.
+    pub fn capabilities(missing: &[ClientCapability]) -> Self {
+        let required: Map<String, Value> = missing.iter().map(|capability| (capability.word().to_owned(), json!({}))).collect();
+        let error = Error::new(Kind::InvalidRequest, "the client did not declare a capability that this call needs")
+            .with("requiredCapabilities", required);
+        Self { error, rule: Some(Rule::Capability) }
+    }
+
+    /// `_meta` lacks, or spoils, what every modern request carries.
+    pub fn meta(error: Error) -> Self {
+        Self { error, rule: Some(Rule::Meta) }
+    }
+
+    /// The error inside.
+    pub fn error(&self) -> &Error {
+        &self.error
+    }
+
+    /// The protocol's own rule that was broken, if it was one.
+    pub fn rule(&self) -> Option<Rule> {
+        self.rule
+    }
+}
+
+impl From<Error> for Fault {
+    fn from(error: Error) -> Self {
+        Self { error, rule: None }
+    }
+}
+
+impl std::fmt::Display for Fault {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        self.error.fmt(f)
+    }
+}
+
+impl std::error::Error for Fault {}

@@ -1,0 +1,95 @@
+//! What happens around every management request: it gets an id, its host is checked, it is counted, a panic in it costs
+//! nothing else, and what went wrong inside is logged under its id.
+
+use std::panic::AssertUnwindSafe;
+
+use axum::extract::{Request, State};
+use axum::middleware::Next;
+use axum::response::{IntoResponse, Response};
+use base::{Error, RequestId};
+use futures_util::FutureExt;
+use http::{HeaderValue, Method, StatusCode, header};
+
+use super::error::{ApiError, ForTheLog};
+use crate::request_id;
+use crate::state::Shared;
+
+/// The door's name in the metrics.
+const DOOR: &str = "api";
+
+/// Stands around every route of the API.
+pub(super) async fn around(State(state): State<Shared>, request: Request, next: Next) -> Response {
+    surround(&state, request, |request| next.run(request)).await
+}
+
+/// Answers a path that leads nowhere, `/.well-known/oauth-*` among them: clients that probe it must get a clean 404.
+pub(crate) async fn no_such_route(State(state): State<Shared>, request: Request) -> Response {
+    surround(&state, request, async |_| ApiError::not_found("route: see `GET /api/openapi.json`").into_response()).await
+}
+
+/// Answers a method that a path does not have. The router adds `Allow`.
+pub(super) async fn no_such_method(method: Method) -> ApiError {
+    let message = format!("this path does not take `{method}`: see the `Allow` header");
+    ApiError::new(StatusCode::METHOD_NOT_ALLOWED, "method_not_allowed", message)
+}
+
+async fn surround<F: Future<Output = Response>>(state: &Shared, request: Request, answer: impl FnOnce(Request) -> F) -> Response {
+    let id = RequestId::random();
+    state.metrics.requested();
+    let of_the_api = is_of_the_api(request.uri().path());
+    let mut response = if of_the_api && !comes_to_us(state, &request) {
+        ApiError::forbidden("this host or origin is not allowed: start the server with --allow-host to add one").into_response()
+    } else {
+        let answered = AssertUnwindSafe(answer(request)).catch_unwind().await;
+        answered.unwrap_or_else(|_| ApiError::from(Error::internal("a management call panicked")).into_response())
+    };
+    if response.status().is_client_error() {
+        state.metrics.refused(DOOR, response.status().as_u16());
+    }
+    log(&response, &id);
+    if of_the_api {
+        // Answers hold secrets that are shown once.
+        response.headers_mut().insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
+    }
+    request_id::stamp(&mut response, &id);
+    response
+}
+
+fn is_of_the_api(path: &str) -> bool {
+    path.strip_prefix("/api").is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+}
+
+/// Whether the request was meant for this server, and not sent here by a page under another name.
+fn comes_to_us(state: &Shared, request: &Request) -> bool {
+    let text = |value: &HeaderValue| value.to_str().unwrap_or_default().to_owned();
+    let host = request.headers().get(header::HOST).map(text).or_else(|| request.uri().authority().map(ToString::to_string));
+    let origin = request.headers().get(header::ORIGIN).map(text);
+    host.is_some_and(|host| state.hosts.allows_host(&host)) && origin.is_none_or(|origin| state.hosts.allows_origin(&origin))
+}
+
+fn log(response: &Response, id: &RequestId) {
+    let Some(note) = response.extensions().get::<ForTheLog>() else {
+        return;
+    };
+    let status = response.status().as_u16();
+    if response.status().is_server_error() {
+        tracing::error!(request = %id, status, code = note.code, log = note.log, "{}", note.message);
+    } else {
+        tracing::debug!(request = %id, status, code = note.code, log = note.log, "{}", note.message);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::is_of_the_api;
+
+    #[test]
+    fn paths_of_the_api() {
+        for path in ["/api", "/api/", "/api/orgs", "/api/no/such"] {
+            assert!(is_of_the_api(path), "{path}");
+        }
+        for path in ["/", "/healthz", "/apis", "/.well-known/oauth-protected-resource"] {
+            assert!(!is_of_the_api(path), "{path}");
+        }
+    }
+}

@@ -1,0 +1,83 @@
+//! `POST /api/agents/authenticate`: an agent trades its key and secret for a token of fifteen minutes.
+
+use std::convert::Infallible;
+use std::net::SocketAddr;
+
+use axum::Json;
+use axum::extract::connect_info::ConnectInfo;
+use axum::extract::{FromRequestParts, State};
+use guard::Refusal;
+use http::request::Parts;
+use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
+use utoipa_axum::router::OpenApiRouter;
+use utoipa_axum::routes;
+
+use super::body::PublicBody;
+use super::document::{BadCredential, Public};
+use super::error::{ApiError, Result};
+use super::extract::{Nothing, Query};
+use super::text::Presented;
+use super::wire::{OrgId, Scopes, Time};
+use crate::state::Shared;
+
+pub(super) fn routes() -> OpenApiRouter<Shared> {
+    OpenApiRouter::default().routes(routes!(authenticate))
+}
+
+/// The address that a request came from, without its port: failures are counted by it.
+pub(super) struct ClientAddress(pub(super) String);
+
+impl<S: Sync> FromRequestParts<S> for ClientAddress {
+    type Rejection = Infallible;
+
+    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Infallible> {
+        let address = parts.extensions.get::<ConnectInfo<SocketAddr>>();
+        // An IPv4 client of a dual-stack listener is the same client as on an IPv4 one.
+        Ok(Self(address.map_or_else(|| "unknown".to_owned(), |address| address.0.ip().to_canonical().to_string())))
+    }
+}
+
+#[derive(Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+struct AgentCredential {
+    agent_key: Presented,
+    agent_secret: Presented,
+}
+
+#[derive(Serialize, ToSchema)]
+struct TokenAnswer {
+    /// The bearer token for `POST /api/mcp`.
+    access_token: String,
+    expires_at: Time,
+    workspace_id: OrgId,
+    scopes: Scopes,
+}
+
+/// Trades an agent's key and secret for an access token. There is no refresh: authenticate again.
+#[utoipa::path(
+    post, path = "/api/agents/authenticate", operation_id = "authenticateAgent", tag = "agents", security(()),
+    request_body = AgentCredential,
+    responses(
+        (status = 200, description = "A token of fifteen minutes.", body = TokenAnswer),
+        Public, BadCredential, PublicBody<AgentCredential>
+    )
+)]
+async fn authenticate(
+    State(state): State<Shared>,
+    ClientAddress(address): ClientAddress,
+    _: Query<Nothing>,
+    PublicBody(credential): PublicBody<AgentCredential>,
+) -> Result<Json<TokenAnswer>> {
+    let token = state.guard.authenticate(&credential.agent_key.0, &credential.agent_secret.0, &address).await;
+    let token = token.map_err(|refusal| match refusal {
+        Refusal::Unauthorized => ApiError::unauthorized("this agent key and secret are not accepted"),
+        other => other.into(),
+    })?;
+    Ok(Json(TokenAnswer {
+        access_token: token.access_token,
+        expires_at: token.expires_at.into(),
+        workspace_id: token.org.into(),
+        scopes: Scopes(token.scopes),
+    }))
+}

@@ -1,0 +1,139 @@
+//! Reading a request's body: bounded in size, bounded in how long it may stand still, and a JSON object.
+
+use std::time::Duration;
+
+use axum::extract::{FromRequest, Request};
+use base::limits::PUBLIC_BODY_BYTES_MAX;
+use base::{Kind, limits::Limits};
+use bytes::{Bytes, BytesMut};
+use http::{HeaderMap, StatusCode, header};
+use http_body_util::BodyExt;
+use serde::de::value::MapAccessDeserializer;
+use serde::de::{self, DeserializeOwned};
+use serde::{Deserialize, Deserializer};
+
+use super::error::{ApiError, Result};
+use crate::state::Shared;
+
+/// A body of a route whose caller has been let in already.
+pub(super) struct Body<T>(pub(super) T);
+
+/// A body of a route that anyone may call: it is small, so that strangers cannot fill the memory.
+pub(super) struct PublicBody<T>(pub(super) T);
+
+/// A body that may be left out.
+pub(super) struct OptionalBody<T>(pub(super) T);
+
+impl<T: DeserializeOwned> FromRequest<Shared> for Body<T> {
+    type Rejection = ApiError;
+
+    async fn from_request(request: Request, state: &Shared) -> Result<Self> {
+        parse(&read(request, state.limits.body_bytes_max, &state.limits).await?).map(Self)
+    }
+}
+
+impl<T: DeserializeOwned> FromRequest<Shared> for PublicBody<T> {
+    type Rejection = ApiError;
+
+    async fn from_request(request: Request, state: &Shared) -> Result<Self> {
+        let bytes_max = state.limits.body_bytes_max.min(PUBLIC_BODY_BYTES_MAX);
+        parse(&read(request, bytes_max, &state.limits).await?).map(Self)
+    }
+}
+
+impl<T: DeserializeOwned + Default> FromRequest<Shared> for OptionalBody<T> {
+    type Rejection = ApiError;
+
+    async fn from_request(request: Request, state: &Shared) -> Result<Self> {
+        let bytes = read(request, state.limits.body_bytes_max, &state.limits).await?;
+        match bytes.trim_ascii() {
+            b"" | b"null" => Ok(Self(T::default())),
+            bytes => parse(bytes).map(Self),
+        }
+    }
+}
+
+async fn read(request: Request, bytes_max: usize, limits: &Limits) -> Result<Bytes> {
+    if announced_bytes(request.headers()).is_some_and(|bytes| bytes > bytes_max) {
+        return Err(too_large(bytes_max));
+    }
+    let idle = Duration::from_secs(limits.client_idle_seconds);
+    let mut body = request.into_body();
+    let mut whole = BytesMut::new();
+    loop {
+        let next = tokio::time::timeout(idle, body.frame()).await;
+        let frame = match next.map_err(|_| too_slow())? {
+            None => return Ok(whole.freeze()),
+            Some(frame) => frame.map_err(|_| ApiError::invalid("the body broke off: send it again"))?,
+        };
+        let Ok(bytes) = frame.into_data() else { continue };
+        if whole.len() + bytes.len() > bytes_max {
+            return Err(too_large(bytes_max));
+        }
+        whole.extend_from_slice(&bytes);
+    }
+}
+
+fn announced_bytes(headers: &HeaderMap) -> Option<usize> {
+    headers.get(header::CONTENT_LENGTH)?.to_str().ok()?.parse().ok()
+}
+
+fn too_large(bytes_max: usize) -> ApiError {
+    let message = format!("the body is larger than {bytes_max} bytes");
+    ApiError::new(StatusCode::PAYLOAD_TOO_LARGE, Kind::TooLarge.word(), message)
+}
+
+fn too_slow() -> ApiError {
+    ApiError::new(StatusCode::REQUEST_TIMEOUT, Kind::Timeout.word(), "the body did not arrive in time: send it again")
+}
+
+fn parse<T: DeserializeOwned>(bytes: &[u8]) -> Result<T> {
+    match serde_json::from_slice::<Object<T>>(bytes) {
+        Ok(object) => Ok(object.0),
+        Err(error) => Err(ApiError::invalid(format!("the body cannot be used: {error}"))),
+    }
+}
+
+/// A JSON object, and only that: a derived reader would also take the members as an array, by position.
+pub(super) struct Object<T>(pub(super) T);
+
+impl<'de, T: Deserialize<'de>> Deserialize<'de> for Object<T> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Members<T>(std::marker::PhantomData<T>);
+
+        impl<'de, T: Deserialize<'de>> de::Visitor<'de> for Members<T> {
+            type Value = T;
+
+            fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                f.write_str("an object")
+            }
+
+            fn visit_map<A: de::MapAccess<'de>>(self, members: A) -> Result<T, A::Error> {
+                T::deserialize(MapAccessDeserializer::new(members))
+            }
+        }
+
+        deserializer.deserialize_map(Members(std::marker::PhantomData)).map(Self)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[derive(Deserialize)]
+    #[serde(deny_unknown_fields)]
+    struct Point {
+        #[serde(default)]
+        x: i32,
+    }
+
+    #[test]
+    fn only_an_object_with_known_members_is_read() {
+        assert_eq!(parse::<Point>(b" {\"x\": 1} ").ok().map(|point| point.x), Some(1));
+        assert_eq!(parse::<Point>(b"{}").ok().map(|point| point.x), Some(0));
+        for bad in ["", "[]", "[1]", "null", "1", "{\"y\": 1}", "{\"x\": 1, \"x\": 2}", "{\"x\": \"1\"}", "{} {}"] {
+            assert!(parse::<Point>(bad.as_bytes()).is_err(), "{bad}");
+        }
+    }
+}

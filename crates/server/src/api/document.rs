@@ -1,0 +1,190 @@
+//! The OpenAPI document: what all operations share. The operations themselves come from the router, so the two cannot disagree.
+
+use std::collections::BTreeMap;
+
+use utoipa::openapi::header::HeaderBuilder;
+use utoipa::openapi::schema::{ComponentsBuilder, ObjectBuilder, Type};
+use utoipa::openapi::security::{ApiKey, ApiKeyValue, HttpAuthScheme, HttpBuilder, SecurityRequirement, SecurityScheme};
+use utoipa::openapi::{
+    ContentBuilder, Header, InfoBuilder, LicenseBuilder, OpenApi, OpenApiBuilder, PathItem, Ref, RefOr, Response, ResponseBuilder,
+    ServerBuilder,
+};
+use utoipa::{IntoResponses, ToSchema};
+
+use super::body::{Body, OptionalBody, PublicBody};
+use super::error::ErrorBody;
+use super::extract::LOGIN_COOKIE;
+use super::wire::id_pattern;
+
+const INTRODUCTION: &str = "\
+Orgs, projects, keys, sessions, agents, people, bricks and kits of a Toolcrib server.
+
+Calls take an API key (`Authorization: Bearer rsk_…`) with the scope that the operation names, or a console login: its cookie, \
+and for what changes something its `x-csrf-token` beside it. The instance admin's key acts in any org. An id that is malformed, \
+unknown or another org's answers 404. Members of answers are always there, and `null` where there is nothing to say; optional \
+members of requests may be left out. Lists are newest first.";
+
+/// Every shared refusal: its name in the document, its status, and when it comes.
+const REFUSALS: [(&str, u16, &str); 9] = [
+    ("Invalid", 400, "The request is malformed or breaks a limit; the error says where."),
+    ("Unauthorized", 401, "No credential, or one that is malformed, unknown, revoked or expired."),
+    ("NotFound", 404, "There is no such thing, or it is another org's."),
+    ("TooSlow", 408, "The body did not arrive in time."),
+    ("Conflict", 409, "The name is taken, or the state does not allow it."),
+    ("TooLarge", 413, "The body is over the limit."),
+    ("TooManyRequests", 429, "Too many failures in the last minute."),
+    ("Internal", 500, "A fault of the server."),
+    ("Unavailable", 503, "The store cannot be used right now."),
+];
+
+/// The document before the routes are added.
+pub(super) fn start() -> OpenApi {
+    let license = LicenseBuilder::new().name("Apache-2.0").identifier(Some("Apache-2.0")).build();
+    let info = InfoBuilder::new().title("Toolcrib").version(env!("CARGO_PKG_VERSION")).license(Some(license));
+    let mut components = ComponentsBuilder::new().schema_from::<ErrorBody>().header("RequestId", request_id());
+    for (name, status, when) in REFUSALS {
+        components = components.response(name, refusal(status, when));
+    }
+    let bearer = HttpBuilder::new().scheme(HttpAuthScheme::Bearer).bearer_format("rsk_…");
+    let login = ApiKeyValue::with_description(LOGIN_COOKIE, "The console's login.");
+    let csrf = ApiKeyValue::with_description("x-csrf-token", "Goes with the login where something changes.");
+    let components = components
+        .security_scheme("key", SecurityScheme::Http(bearer.description(Some("An API key.")).build()))
+        .security_scheme("login", SecurityScheme::ApiKey(ApiKey::Cookie(login)))
+        .security_scheme("csrf", SecurityScheme::ApiKey(ApiKey::Header(csrf)));
+    OpenApiBuilder::new()
+        .info(info.description(Some(INTRODUCTION)))
+        .servers(Some([ServerBuilder::new().url("/").build()]))
+        .components(Some(components.build()))
+        .security(Some([requirement(&["key"]), requirement(&["login"])]))
+        .build()
+}
+
+/// Adds what is true of every operation: its answers carry `x-request-id`, and a login that changes something also sends its
+/// token.
+pub(super) fn finish(document: &mut OpenApi) {
+    for item in document.paths.paths.values_mut() {
+        let PathItem { get, post, delete, patch, .. } = item;
+        let reading = get.iter_mut().map(|operation| (false, operation));
+        let changing = [post, delete, patch].into_iter().flatten().map(|operation| (true, operation));
+        for (changes, operation) in reading.chain(changing) {
+            if changes {
+                operation.security.get_or_insert_with(|| vec![requirement(&["key"]), requirement(&["login", "csrf"])]);
+            }
+            for response in operation.responses.responses.values_mut() {
+                if let RefOr::T(response) = response {
+                    response.headers.insert("x-request-id".to_owned(), RefOr::Ref(request_id_header()));
+                }
+            }
+        }
+    }
+}
+
+fn requirement(schemes: &[&str]) -> SecurityRequirement {
+    schemes.iter().fold(SecurityRequirement::default(), |all, scheme| all.add(*scheme, Vec::<String>::new()))
+}
+
+fn refusal(status: u16, when: &str) -> Response {
+    let body = ContentBuilder::new().schema(Some(Ref::from_schema_name(ErrorBody::name()))).build();
+    let response = ResponseBuilder::new().description(when).content("application/json", body).header_ref("x-request-id", request_id_header());
+    match status {
+        401 => response.header("www-authenticate", text_header("Always `Bearer`.")).build(),
+        429 => response.header("retry-after", retry_after()).build(),
+        _ => response.build(),
+    }
+}
+
+fn text_header(description: &str) -> Header {
+    let text = ObjectBuilder::new().schema_type(Type::String);
+    HeaderBuilder::new().schema(Some(text)).description(Some(description)).build()
+}
+
+fn request_id_header() -> Ref {
+    Ref::new("#/components/headers/RequestId")
+}
+
+fn request_id() -> Header {
+    let id = ObjectBuilder::new().schema_type(Type::String).pattern(Some(id_pattern(base::RequestId::PREFIX)));
+    HeaderBuilder::new().schema(Some(id)).description(Some("The request's id, as logs and the audit trail name it.")).build()
+}
+
+fn retry_after() -> Header {
+    let seconds = ObjectBuilder::new().schema_type(Type::Integer).minimum(Some(1));
+    HeaderBuilder::new().schema(Some(seconds)).description(Some("Whole seconds.")).build()
+}
+
+/// References to the shared refusals with these statuses.
+fn shared(statuses: &[u16]) -> BTreeMap<String, RefOr<Response>> {
+    let named = REFUSALS.iter().filter(|(_, status, _)| statuses.contains(status));
+    named.map(|(name, status, _)| (status.to_string(), RefOr::Ref(Ref::from_response_name(*name)))).collect()
+}
+
+/// How a call is refused that needs `right`.
+pub(super) fn refusals(right: &str) -> BTreeMap<String, RefOr<Response>> {
+    let mut refusals = shared(&[400, 401, 404, 500, 503]);
+    let forbidden = refusal(403, &format!("The caller lacks {right}, or the host or origin is not allowed."));
+    refusals.insert("403".to_owned(), RefOr::T(forbidden));
+    refusals
+}
+
+/// How a call is refused that anyone may make.
+pub(super) struct Public;
+
+impl IntoResponses for Public {
+    fn responses() -> BTreeMap<String, RefOr<Response>> {
+        let mut refusals = shared(&[400, 500]);
+        refusals.insert("403".to_owned(), RefOr::T(refusal(403, "The host or origin is not allowed.")));
+        refusals
+    }
+}
+
+/// How a presented credential is refused.
+pub(super) struct BadCredential;
+
+impl IntoResponses for BadCredential {
+    fn responses() -> BTreeMap<String, RefOr<Response>> {
+        shared(&[401, 429, 503])
+    }
+}
+
+/// How a call is refused that only a login may make.
+pub(super) struct LoginOnly;
+
+impl IntoResponses for LoginOnly {
+    fn responses() -> BTreeMap<String, RefOr<Response>> {
+        let mut refusals = shared(&[400, 401, 500, 503]);
+        let forbidden = refusal(403, "The `x-csrf-token` is missing or wrong, or the host or origin is not allowed.");
+        refusals.insert("403".to_owned(), RefOr::T(forbidden));
+        refusals
+    }
+}
+
+/// A name that is taken, or a state that does not allow it.
+pub(super) struct Conflict;
+
+impl IntoResponses for Conflict {
+    fn responses() -> BTreeMap<String, RefOr<Response>> {
+        shared(&[409])
+    }
+}
+
+/// A store that cannot be used.
+pub(super) struct Unready;
+
+impl IntoResponses for Unready {
+    fn responses() -> BTreeMap<String, RefOr<Response>> {
+        shared(&[503])
+    }
+}
+
+macro_rules! body_refusals {
+    ($($body:ident),*) => {$(
+        impl<T> IntoResponses for $body<T> {
+            fn responses() -> BTreeMap<String, RefOr<Response>> {
+                shared(&[400, 408, 413])
+            }
+        }
+    )*};
+}
+
+body_refusals!(Body, PublicBody, OptionalBody);

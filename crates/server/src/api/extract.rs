@@ -1,0 +1,175 @@
+//! What handlers take: an access that was let in and has the right, ids from the path, a query without surprises. Each type
+//! also says in the OpenAPI document what it takes and how it refuses.
+
+use std::collections::BTreeMap;
+use std::marker::PhantomData;
+use std::ops::Deref;
+
+use axum::extract::{FromRequestParts, RawPathParams};
+use guard::{Access, Credential};
+use http::request::Parts;
+use http::{HeaderMap, Method, header};
+use serde::Deserialize;
+use serde::de::DeserializeOwned;
+use utoipa::IntoResponses;
+use utoipa::openapi::{RefOr, Response};
+
+use super::document;
+use super::error::{ApiError, Result};
+use super::rights::Right;
+use crate::state::Shared;
+
+/// The console's login cookie.
+pub(super) const LOGIN_COOKIE: &str = "toolcrib_login";
+const CSRF_HEADER: &str = "x-csrf-token";
+/// The path parameter that names an org, by id or slug.
+pub(super) const ORG_PARAMETER: &str = "orgId";
+
+/// A call that was let into an org with the right `R`.
+pub(super) struct Admitted<R> {
+    access: Access,
+    right: PhantomData<R>,
+}
+
+impl<R> Deref for Admitted<R> {
+    type Target = Access;
+
+    fn deref(&self) -> &Access {
+        &self.access
+    }
+}
+
+impl<R: Right> FromRequestParts<Shared> for Admitted<R> {
+    type Rejection = ApiError;
+
+    async fn from_request_parts(parts: &mut Parts, state: &Shared) -> Result<Self> {
+        let org = asked_org(parts, state).await;
+        let access = state.guard.access(&credential(parts), org.as_deref()).await?;
+        R::check(&access)?;
+        Ok(Self { access, right: PhantomData })
+    }
+}
+
+impl<R: Right> IntoResponses for Admitted<R> {
+    fn responses() -> BTreeMap<String, RefOr<Response>> {
+        document::refusals(R::NEEDS)
+    }
+}
+
+/// The org that the path names, or else `?org=`. Text that no org's id or slug can be is the name of none.
+async fn asked_org(parts: &mut Parts, state: &Shared) -> Option<String> {
+    let in_path = path_parameter(parts, state, ORG_PARAMETER).await;
+    let asked = in_path.or_else(|| {
+        let pairs = axum::extract::Query::<Vec<(String, String)>>::try_from_uri(&parts.uri).ok()?;
+        pairs.0.into_iter().find_map(|(name, value)| (name == "org").then_some(value))
+    })?;
+    Some(if asked.contains('\0') { String::new() } else { asked })
+}
+
+/// A parameter of the path; one that is not UTF-8 reads as empty, which nothing is called.
+pub(super) async fn path_parameter(parts: &mut Parts, state: &Shared, name: &str) -> Option<String> {
+    match RawPathParams::from_request_parts(parts, state).await {
+        Ok(parameters) => parameters.iter().find(|(key, _)| *key == name).map(|(_, value)| value.to_owned()),
+        Err(_) => Some(String::new()),
+    }
+}
+
+/// What a request presents.
+pub(super) fn credential(parts: &Parts) -> Credential<'_> {
+    // A header that is not text is a malformed credential, not a missing one.
+    let text = |name: &str| parts.headers.get(name).map(|value| value.to_str().unwrap_or_default());
+    Credential {
+        authorization: text(header::AUTHORIZATION.as_str()),
+        login: login_cookie(&parts.headers),
+        csrf: text(CSRF_HEADER),
+        changes: !matches!(parts.method, Method::GET | Method::HEAD),
+    }
+}
+
+fn login_cookie(headers: &HeaderMap) -> Option<&str> {
+    let cookies = headers.get_all(header::COOKIE).iter().filter_map(|value| value.to_str().ok());
+    let mut pairs = cookies.flat_map(|cookies| cookies.split(';')).filter_map(|cookie| cookie.trim().split_once('='));
+    pairs.find_map(|(name, value)| (name == LOGIN_COOKIE).then_some(value))
+}
+
+/// The instance admin, on routes that belong to no org.
+pub(super) struct InstanceAdmin;
+
+impl FromRequestParts<Shared> for InstanceAdmin {
+    type Rejection = ApiError;
+
+    async fn from_request_parts(parts: &mut Parts, state: &Shared) -> Result<Self> {
+        let credential = credential(parts);
+        let refusal = match state.guard.instance_access(&credential).await {
+            Ok(()) => return Ok(Self),
+            Err(refusal) => refusal,
+        };
+        // Whoever is known and not the admin is forbidden; whoever is unknown stays so.
+        if matches!(refusal, guard::Refusal::Unauthorized) {
+            state.guard.access(&credential, None).await?;
+        }
+        match refusal {
+            guard::Refusal::Failed(error) => Err(error.into()),
+            _ => Err(base::Error::new(base::Kind::NotPermitted, "this needs the instance admin's key").into()),
+        }
+    }
+}
+
+impl IntoResponses for InstanceAdmin {
+    fn responses() -> BTreeMap<String, RefOr<Response>> {
+        document::refusals("the instance admin's key")
+    }
+}
+
+/// The query, with known parameters only, each at most once.
+pub(super) struct Query<T>(pub(super) T);
+
+/// A query without parameters.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Nothing {}
+
+impl<T: DeserializeOwned> FromRequestParts<Shared> for Query<T> {
+    type Rejection = ApiError;
+
+    async fn from_request_parts(parts: &mut Parts, _: &Shared) -> Result<Self> {
+        match axum::extract::Query::try_from_uri(&parts.uri) {
+            Ok(query) => Ok(Self(query.0)),
+            Err(rejection) => {
+                let text = rejection.body_text();
+                let reason = text.split_once(": ").map_or(text.as_str(), |(_, reason)| reason);
+                Err(ApiError::invalid(format!("the query cannot be used: {reason}")))
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use http::{HeaderValue, Request};
+
+    fn parts(method: Method, headers: &[(&'static str, &str)]) -> Parts {
+        let mut request = Request::new(());
+        *request.method_mut() = method;
+        for (name, value) in headers {
+            request.headers_mut().append(*name, HeaderValue::from_bytes(value.as_bytes()).unwrap());
+        }
+        request.into_parts().0
+    }
+
+    #[test]
+    fn the_login_cookie_is_found_among_others() {
+        let parts = parts(Method::POST, &[("cookie", "a=b; toolcrib_login=tcl_1"), ("x-csrf-token", "tcc_1")]);
+        let credential = credential(&parts);
+        assert_eq!((credential.login, credential.csrf, credential.changes), (Some("tcl_1"), Some("tcc_1"), true));
+        assert_eq!(credential.authorization, None);
+    }
+
+    #[test]
+    fn an_unreadable_credential_does_not_fall_back_to_the_cookie() {
+        let parts = parts(Method::GET, &[("authorization", "Bearer é"), ("cookie", "toolcrib_login=tcl_1")]);
+        let credential = credential(&parts);
+        assert_eq!((credential.authorization, credential.changes), (Some(""), false));
+    }
+}

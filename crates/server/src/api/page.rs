@@ -1,0 +1,149 @@
+//! Lists page by `limit` and `cursor` and answer `nextCursor`.
+
+use base::limits::{PAGE_ROWS_DEFAULT, PAGE_ROWS_MAX};
+use base::{Cursor, PageRequest};
+use serde::{Deserialize, Deserializer, de};
+use utoipa::{IntoParams, PartialSchema};
+use utoipa::openapi::path::{Parameter, ParameterBuilder, ParameterIn};
+use utoipa::openapi::schema::{ObjectBuilder, Type};
+use utoipa::openapi::{RefOr, Required, Schema};
+
+use super::path::ORG_PATTERN;
+use super::words::Status;
+
+/// The form of [`Cursor::encode`].
+const CURSOR: &str = "^[0-7][0-9a-f]{15}-[0-9A-Za-z_]{1,64}$";
+
+/// Which rows of a list.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Page {
+    limit: Option<Rows>,
+    cursor: Option<After>,
+}
+
+impl Page {
+    /// What the list is asked.
+    pub(super) fn request(self) -> PageRequest {
+        request(self.limit, self.cursor)
+    }
+}
+
+fn request(limit: Option<Rows>, cursor: Option<After>) -> PageRequest {
+    PageRequest { rows: limit.map_or(PAGE_ROWS_DEFAULT, |rows| rows.0), after: cursor.map(|after| after.0) }
+}
+
+impl IntoParams for Page {
+    fn into_params(_: impl Fn() -> Option<ParameterIn>) -> Vec<Parameter> {
+        let rows = ObjectBuilder::new().schema_type(Type::Integer).default(Some(PAGE_ROWS_DEFAULT.into()));
+        let rows = rows.minimum(Some(1)).maximum(Some(PAGE_ROWS_MAX));
+        let cursor = ObjectBuilder::new().schema_type(Type::String).pattern(Some(CURSOR));
+        vec![
+            query("limit", "How many rows.", rows),
+            query("cursor", "The `nextCursor` of the page before; without it the newest rows come first.", cursor),
+        ]
+    }
+}
+
+/// `?org=` on a route that names no org. The access reads it; here it is only let through.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct OrgQuery {
+    #[serde(rename = "org")]
+    _org: Option<String>,
+}
+
+impl IntoParams for OrgQuery {
+    fn into_params(_: impl Fn() -> Option<ParameterIn>) -> Vec<Parameter> {
+        let org = ObjectBuilder::new().schema_type(Type::String).pattern(Some(ORG_PATTERN));
+        vec![query("org", "The org's id or slug. Only the instance admin needs it; for others it is the credential's.", org)]
+    }
+}
+
+/// Which rows of a list of bricks or kits.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct StatusPage {
+    #[serde(rename = "org")]
+    _org: Option<String>,
+    status: Option<Status>,
+    limit: Option<Rows>,
+    cursor: Option<After>,
+}
+
+impl StatusPage {
+    /// What the list is asked.
+    pub(super) fn request(self) -> (Option<kits::Status>, PageRequest) {
+        (self.status.map(|status| status.0), request(self.limit, self.cursor))
+    }
+}
+
+impl IntoParams for StatusPage {
+    fn into_params(place: impl Fn() -> Option<ParameterIn>) -> Vec<Parameter> {
+        let mut parameters = OrgQuery::into_params(&place);
+        parameters.push(query("status", "Only those with this status.", Status::schema()));
+        parameters.extend(Page::into_params(&place));
+        parameters
+    }
+}
+
+/// An optional parameter of the query.
+fn query(name: &str, description: &str, schema: impl Into<RefOr<Schema>>) -> Parameter {
+    let parameter = ParameterBuilder::new().name(name).parameter_in(ParameterIn::Query).required(Required::False);
+    parameter.description(Some(description)).schema(Some(schema)).build()
+}
+
+/// `limit`.
+struct Rows(u32);
+
+impl<'de> Deserialize<'de> for Rows {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let text = String::deserialize(deserializer)?;
+        let digits = text.bytes().all(|byte| byte.is_ascii_digit());
+        let rows = text.parse().ok().filter(|rows| digits && (1..=PAGE_ROWS_MAX).contains(rows));
+        rows.map(Self).ok_or_else(|| de::Error::custom(format_args!("`limit` is a whole number from 1 to {PAGE_ROWS_MAX}")))
+    }
+}
+
+/// `cursor`.
+struct After(Cursor);
+
+impl<'de> Deserialize<'de> for After {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let text = String::deserialize(deserializer)?;
+        let bent = || de::Error::custom("`cursor` is not one that this server gave: leave it out to start over");
+        Cursor::decode(&text).map(Self).ok_or_else(bent)
+    }
+}
+
+/// Where the next page starts, as the answer says it.
+pub(super) fn next_cursor(next: Option<&Cursor>) -> Option<String> {
+    next.map(Cursor::encode)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use axum::extract::Query;
+
+    fn page(query: &str) -> Option<PageRequest> {
+        let uri = format!("/api/orgs?{query}").parse().unwrap();
+        Query::<Page>::try_from_uri(&uri).ok().map(|page| page.0.request())
+    }
+
+    #[test]
+    fn limits_are_whole_numbers_in_their_range() {
+        assert_eq!(page("").unwrap().rows, 50);
+        assert_eq!(page("limit=200").unwrap().rows, 200);
+        for bad in ["limit=0", "limit=201", "limit=", "limit=%2B5", "limit=5.0", "limit=1&limit=2", "limit=x", "rows=1"] {
+            assert!(page(bad).is_none(), "{bad}");
+        }
+    }
+
+    #[test]
+    fn cursors_are_ours() {
+        let cursor = Cursor { created_at: base::Timestamp::from_ms(1), id: "prj_1".into() };
+        assert_eq!(page(&format!("cursor={}", cursor.encode())).unwrap().after, Some(cursor));
+        assert!(page("cursor=").is_none() && page("cursor=x").is_none());
+    }
+}

@@ -1,0 +1,71 @@
+//! What a caller must be allowed to do, as types: a handler that takes `Admitted<KeysWrite>` cannot forget to ask.
+
+use base::{Error, Kind, Scope};
+use guard::{Access, Who};
+
+/// Something that a caller must have.
+pub(super) trait Right: Send + Sync + 'static {
+    /// What that is, for the document.
+    const NEEDS: &'static str;
+
+    /// Refuses a caller without it.
+    fn check(access: &Access) -> base::Result<()>;
+}
+
+macro_rules! scopes {
+    ($($name:ident = $word:literal;)*) => {$(
+        #[doc = concat!("The scope `", $word, "`.")]
+        pub(super) struct $name;
+
+        impl Right for $name {
+            const NEEDS: &'static str = concat!("the scope `", $word, "`");
+
+            fn check(access: &Access) -> base::Result<()> {
+                access.require(Scope::$name)
+            }
+        }
+    )*
+
+        #[cfg(test)]
+        #[test]
+        fn the_document_names_the_scope_that_is_checked() {
+            $(assert_eq!(Scope::$name.word(), $word);)*
+        }
+    };
+}
+
+scopes! {
+    OrgRead = "org:read";
+    ProjectsWrite = "projects:write";
+    KeysWrite = "keys:write";
+    SessionsWrite = "sessions:write";
+    AgentsWrite = "agents:write";
+    UsersWrite = "users:write";
+    BricksRead = "bricks:read";
+    KitsRead = "kits:read";
+}
+
+/// The operator of the instance.
+pub(super) struct Operator;
+
+impl Right for Operator {
+    const NEEDS: &'static str = "the instance admin's key";
+
+    fn check(access: &Access) -> base::Result<()> {
+        match access.who() {
+            Who::InstanceAdmin => Ok(()),
+            Who::Key(_) | Who::User { .. } => Err(Error::new(Kind::NotPermitted, "this needs the instance admin's key")),
+        }
+    }
+}
+
+/// A person who may decide for the org. No key can, whatever its scopes.
+pub(super) struct HumanDecision;
+
+impl Right for HumanDecision {
+    const NEEDS: &'static str = "a console login as owner or admin, not a key";
+
+    fn check(access: &Access) -> base::Result<()> {
+        access.require_human_decision()
+    }
+}

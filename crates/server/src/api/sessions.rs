@@ -1,0 +1,247 @@
+//! Sessions: opened with a key of their own, ended with an outcome.
+
+use axum::Json;
+use axum::extract::State;
+use base::Allowlist;
+use guard::{OpenedSession, Session};
+use http::StatusCode;
+use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
+use utoipa::openapi::schema::{Object, ObjectBuilder, Type};
+use utoipa_axum::router::OpenApiRouter;
+use utoipa_axum::routes;
+
+use super::allowlist::ToolList;
+use super::body::{Body, OptionalBody};
+use super::document::Conflict;
+use super::error::Result;
+use super::extract::{Admitted, Nothing, Query};
+use super::page::{Page, next_cursor};
+use super::path::{Id, OrgPath, no_such};
+use super::rights::{OrgRead, SessionsWrite};
+use super::text::Label;
+use super::wire::{AgentId, ProjectId, SessionId, Time, TtlSeconds};
+use super::words::{Outcome, ToolNames};
+use crate::state::Shared;
+
+pub(super) fn routes() -> OpenApiRouter<Shared> {
+    OpenApiRouter::default().routes(routes!(open, list)).routes(routes!(show)).routes(routes!(end))
+}
+
+/// A session.
+#[derive(Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+#[schema(as = Session)]
+struct SessionView {
+    session_id: SessionId,
+    project_id: ProjectId,
+    #[schema(required)]
+    agent_id: Option<AgentId>,
+    #[schema(required)]
+    agent_label: Option<String>,
+    #[schema(required)]
+    work_type: Option<String>,
+    #[schema(schema_with = states)]
+    state: &'static str,
+    #[schema(required)]
+    outcome: Option<Outcome>,
+    /// The tools it is limited to; `null` when it was opened without a list.
+    #[schema(required)]
+    tools: Option<Vec<String>>,
+    #[serde(rename = "tool_names")]
+    tool_names: ToolNames,
+    created_at: Time,
+    expires_at: Time,
+    #[schema(required)]
+    ended_at: Option<Time>,
+}
+
+/// What [`Session::state`] can say.
+fn states() -> Object {
+    ObjectBuilder::new().schema_type(Type::String).enum_values(Some(["open", "ended", "expired"])).build()
+}
+
+impl SessionView {
+    fn new(session: Session, now: base::Timestamp) -> Self {
+        let tools = match &session.allowlist {
+            Allowlist::All => None,
+            Allowlist::Only(names) => Some(names.iter().cloned().collect()),
+        };
+        Self {
+            state: session.state(now),
+            session_id: session.id.into(),
+            project_id: session.project.into(),
+            agent_id: session.agent.map(AgentId),
+            agent_label: session.agent_label,
+            work_type: session.work_type,
+            outcome: session.outcome.map(Outcome),
+            tools,
+            tool_names: session.tool_names.into(),
+            created_at: session.created_at.into(),
+            expires_at: session.expires_at.into(),
+            ended_at: session.ended_at.map(Time),
+        }
+    }
+}
+
+#[derive(Serialize, ToSchema)]
+struct SessionAnswer {
+    session: SessionView,
+}
+
+#[derive(Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+struct SessionsAnswer {
+    sessions: Vec<SessionView>,
+    #[schema(required)]
+    next_cursor: Option<String>,
+}
+
+/// A session at the one moment its key is known.
+#[derive(Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+struct OpenedAnswer {
+    session_id: SessionId,
+    project_id: ProjectId,
+    expires_at: Time,
+    /// The session's own door.
+    mcp_url: String,
+    mcp_config: McpConfig,
+}
+
+/// What an MCP client's configuration file takes. It holds a key that is good for this session and nothing else.
+#[derive(Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+struct McpConfig {
+    mcp_servers: McpServers,
+}
+
+#[derive(Serialize, ToSchema)]
+struct McpServers {
+    toolcrib: McpServer,
+}
+
+#[derive(Serialize, ToSchema)]
+struct McpServer {
+    /// Always `http`.
+    r#type: &'static str,
+    url: String,
+    headers: McpHeaders,
+}
+
+#[derive(Serialize, ToSchema)]
+struct McpHeaders {
+    #[serde(rename = "Authorization")]
+    authorization: String,
+}
+
+impl OpenedAnswer {
+    fn new(opened: OpenedSession, public_url: &str) -> Self {
+        let OpenedSession { session, full_key } = opened;
+        let mcp_url = format!("{public_url}/api/mcp/{}", session.id);
+        let headers = McpHeaders { authorization: format!("Bearer {full_key}") };
+        let toolcrib = McpServer { r#type: "http", url: mcp_url.clone(), headers };
+        Self {
+            session_id: session.id.into(),
+            project_id: session.project.into(),
+            expires_at: session.expires_at.into(),
+            mcp_url,
+            mcp_config: McpConfig { mcp_servers: McpServers { toolcrib } },
+        }
+    }
+}
+
+#[derive(Deserialize, ToSchema)]
+#[serde(deny_unknown_fields, rename_all = "camelCase")]
+struct NewSession {
+    project_id: ProjectId,
+    /// A registered agent, which the session then runs.
+    agent_id: Option<AgentId>,
+    /// The launcher's own word for its agent.
+    agent_label: Option<Label>,
+    work_type: Option<Label>,
+    /// The only tools it may see, in any spelling. Without it, all that its scopes allow.
+    tools: Option<ToolList>,
+    #[serde(rename = "tool_names")]
+    tool_names: Option<ToolNames>,
+    /// How long it lives; a day unless the operator says otherwise.
+    ttl_seconds: Option<TtlSeconds>,
+}
+
+#[derive(Default, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+struct SessionEnd {
+    /// How it went.
+    outcome: Option<Outcome>,
+}
+
+/// Opens a session and mints a key that is good for it and nothing else. The key is shown this once, in `mcpConfig`.
+#[utoipa::path(
+    post, path = "/api/org/{orgId}/sessions", operation_id = "openSession", tag = "sessions", params(OrgPath),
+    request_body = NewSession,
+    responses((status = 201, description = "Opened.", body = OpenedAnswer), Admitted<SessionsWrite>, Body<NewSession>)
+)]
+async fn open(
+    State(state): State<Shared>,
+    access: Admitted<SessionsWrite>,
+    _: Query<Nothing>,
+    Body(new): Body<NewSession>,
+) -> Result<(StatusCode, Json<OpenedAnswer>)> {
+    let session = guard::NewSession {
+        project: new.project_id.0,
+        agent: new.agent_id.map(|id| id.0),
+        agent_label: new.agent_label.map(|label| label.0),
+        work_type: new.work_type.map(|label| label.0),
+        tools: new.tools.map(|tools| tools.canonical(&state.catalogue)).transpose()?,
+        tool_names: new.tool_names.map_or_else(Default::default, |names| names.0),
+        ttl_seconds: new.ttl_seconds.map(|seconds| seconds.0),
+    };
+    let opened = access.sessions().open(session).await?;
+    Ok((StatusCode::CREATED, Json(OpenedAnswer::new(opened, &state.public_url))))
+}
+
+/// Lists the sessions in projects that the caller covers.
+#[utoipa::path(
+    get, path = "/api/org/{orgId}/sessions", operation_id = "listSessions", tag = "sessions", params(OrgPath, Page),
+    responses((status = 200, description = "A page of sessions.", body = SessionsAnswer), Admitted<OrgRead>)
+)]
+async fn list(access: Admitted<OrgRead>, Query(page): Query<Page>) -> Result<Json<SessionsAnswer>> {
+    let page = access.sessions().list(&page.request()).await?;
+    let now = access.clock().now();
+    let sessions = page.items.into_iter().map(|session| SessionView::new(session, now)).collect();
+    Ok(Json(SessionsAnswer { sessions, next_cursor: next_cursor(page.next.as_ref()) }))
+}
+
+/// Shows one session.
+#[utoipa::path(
+    get, path = "/api/org/{orgId}/sessions/{sessionId}", operation_id = "getSession", tag = "sessions",
+    params(OrgPath, Id<base::SessionId>),
+    responses((status = 200, description = "The session.", body = SessionAnswer), Admitted<OrgRead>)
+)]
+async fn show(access: Admitted<OrgRead>, Id(id): Id<base::SessionId>, _: Query<Nothing>) -> Result<Json<SessionAnswer>> {
+    answer(access.sessions().get(&id).await?, access.clock().now())
+}
+
+/// Ends a session. Its key is dead and its door answers 410 when this answers. Ending it twice is a conflict.
+#[utoipa::path(
+    post, path = "/api/org/{orgId}/sessions/{sessionId}/end", operation_id = "endSession", tag = "sessions",
+    params(OrgPath, Id<base::SessionId>), request_body = Option<SessionEnd>,
+    responses(
+        (status = 200, description = "The session as it ended.", body = SessionAnswer),
+        Admitted<SessionsWrite>, OptionalBody<SessionEnd>, Conflict
+    )
+)]
+async fn end(
+    access: Admitted<SessionsWrite>,
+    Id(id): Id<base::SessionId>,
+    _: Query<Nothing>,
+    OptionalBody(end): OptionalBody<SessionEnd>,
+) -> Result<Json<SessionAnswer>> {
+    let ended = access.sessions().end(&id, end.outcome.map(|outcome| outcome.0)).await?;
+    answer(ended, access.clock().now())
+}
+
+fn answer(session: Option<Session>, now: base::Timestamp) -> Result<Json<SessionAnswer>> {
+    let session = session.ok_or_else(no_such::<base::SessionId>)?;
+    Ok(Json(SessionAnswer { session: SessionView::new(session, now) }))
+}

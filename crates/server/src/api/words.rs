@@ -1,0 +1,83 @@
+//! The closed sets of words that the API speaks.
+
+use guard::{Role, SessionOutcome};
+use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
+use utoipa::openapi::schema::{ObjectBuilder, Type};
+use utoipa::openapi::{RefOr, Schema};
+use utoipa::{PartialSchema, ToSchema};
+
+// Derived readers of enums would also take `{"owner": null}` for `"owner"`.
+macro_rules! words {
+    ($($(#[$doc:meta])* $name:ident of $ours:ty { $($variant:ident),* })*) => {$(
+        $(#[$doc])*
+        #[derive(Clone, Copy)]
+        pub(super) struct $name(pub(super) $ours);
+
+        impl $name {
+            const WORDS: &'static [&'static str] = &[$(<$ours>::$variant.word()),*];
+        }
+
+        impl From<$ours> for $name {
+            fn from(ours: $ours) -> Self {
+                Self(ours)
+            }
+        }
+
+        impl Serialize for $name {
+            fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+                serializer.serialize_str(self.0.word())
+            }
+        }
+
+        impl<'de> Deserialize<'de> for $name {
+            fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+                let word = String::deserialize(deserializer)?;
+                <$ours>::parse(&word).map(Self).ok_or_else(|| de::Error::unknown_variant(&word, Self::WORDS))
+            }
+        }
+
+        impl PartialSchema for $name {
+            fn schema() -> RefOr<Schema> {
+                ObjectBuilder::new().schema_type(Type::String).enum_values(Some(Self::WORDS.iter().copied())).into()
+            }
+        }
+
+        impl ToSchema for $name {}
+    )*};
+}
+
+words! {
+    /// How tools are listed: as the contract names them, or without dots for clients that break on one.
+    ToolNames of base::ToolNames { Canonical, Safe }
+    /// How a session went.
+    Outcome of SessionOutcome { Accepted, Rework, Rejected }
+    /// What a person is in their org.
+    UserRole of Role { Owner, Admin, Member }
+    /// How far a brick or a kit has come.
+    Status of kits::Status { Draft, Published, Deprecated }
+    /// How far one version has come.
+    VersionStatus of kits::VersionStatus { Draft, Published }
+    /// What a brick's rule answers with.
+    BrickType of kits::BrickType { Boolean, Score }
+    /// Why a kit cannot be published.
+    Blocker of kits::Blocker { KitEmpty, BrickMissing, BrickDeprecated, BrickRuleEmpty, BrickKeyConflict }
+    /// What a person should know before publishing a kit.
+    Warning of kits::Warning { BrickDraftWillPromote, BrickUpdateAvailable }
+    /// The short word on whether a kit can be published.
+    Badge of kits::Badge { Ready, ReadyWithWarnings, Blocked }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn words_are_strings_and_nothing_else() {
+        let role: UserRole = serde_json::from_value(json!("owner")).unwrap();
+        assert_eq!(serde_json::to_value(role).unwrap(), json!("owner"));
+        for bad in [json!("Owner"), json!({"owner": null}), json!(null), json!(0)] {
+            assert!(serde_json::from_value::<UserRole>(bad.clone()).is_err(), "{bad}");
+        }
+    }
+}

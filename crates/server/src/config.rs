@@ -1,0 +1,67 @@
+//! What a server is started with. The command line fills it; nothing here reads flags or the environment.
+
+use std::net::SocketAddr;
+use std::path::PathBuf;
+
+use base::Clock;
+use base::limits::Limits;
+
+/// Everything that decides how a server runs.
+#[derive(Clone, Debug)]
+pub struct Config {
+    /// Where the server keeps what is its own.
+    pub data: PathBuf,
+    /// Where it listens. Port 0 picks a free one.
+    pub listen: SocketAddr,
+    /// How clients reach it, when that is not where it listens.
+    pub public_url: Option<String>,
+    /// Host names that requests may carry, beside loopback and the public url's.
+    pub allow_hosts: Vec<String>,
+    /// Directories under which a project's root may lie.
+    pub allow_roots: Vec<PathBuf>,
+    /// A PostgreSQL database instead of a file in the data folder.
+    pub database_url: Option<String>,
+    /// Where the master key comes from.
+    pub master_key: MasterKeySource,
+    /// The root of the project `default`, made on the first start.
+    pub first_root: Option<PathBuf>,
+    /// What the server calls itself.
+    pub server_name: String,
+    /// Limits.
+    pub limits: Limits,
+    /// Whether the conformance suite's fixtures are served.
+    pub conformance: bool,
+    /// The time.
+    pub clock: Clock,
+}
+
+/// Where the master key comes from.
+#[derive(Clone, Debug)]
+pub enum MasterKeySource {
+    /// A file of 64 hex digits that must exist.
+    File(PathBuf),
+    /// The 64 hex digits themselves.
+    Given(String),
+    /// A file in the data folder, made on the first start.
+    DataFolder,
+}
+
+impl Config {
+    /// The defaults, with everything in `data`.
+    pub fn new(data: impl Into<PathBuf>) -> Self {
+        Self {
+            data: data.into(),
+            listen: SocketAddr::from(([127, 0, 0, 1], 7420)),
+            public_url: None,
+            allow_hosts: Vec::new(),
+            allow_roots: Vec::new(),
+            database_url: None,
+            master_key: MasterKeySource::DataFolder,
+            first_root: None,
+            server_name: "toolcrib".to_owned(),
+            limits: Limits::default(),
+            conformance: false,
+            clock: Clock::system(),
+        }
+    }
+}

@@ -1,0 +1,114 @@
+//! The data folder: locked by one server, holding its database file, `server.json` and the master key, both readable by
+//! their owner only.
+
+use std::fs::{self, File, OpenOptions, TryLockError};
+use std::io::Write;
+use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
+use std::path::{Path, PathBuf};
+
+use base::{Error, Kind, Result};
+use guard::MasterKey;
+use serde::{Deserialize, Serialize};
+
+use crate::config::MasterKeySource;
+
+const LOCK_FILE: &str = "toolcrib.lock";
+const DATABASE_FILE: &str = "toolcrib.db";
+const SERVER_FILE: &str = "server.json";
+const MASTER_KEY_FILE: &str = "master.key";
+
+/// A data folder that this process, and no other, uses.
+pub(crate) struct DataFolder {
+    path: PathBuf,
+    _lock: File,
+}
+
+/// `server.json`: how the command line finds the server and proves that it is the operator's.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ServerFile {
+    /// Where the server listens.
+    pub url: String,
+    /// The instance admin's key.
+    pub key: String,
+}
+
+/// Reads the `server.json` of a data folder, if a server has ever been started there.
+pub fn find_running(data: &Path) -> Option<ServerFile> {
+    serde_json::from_slice(&fs::read(data.join(SERVER_FILE)).ok()?).ok()
+}
+
+impl DataFolder {
+    /// Makes the folder if need be and locks it. A second server is refused.
+    pub(crate) fn open(path: &Path) -> Result<Self> {
+        let cannot = |what: &str, error: std::io::Error| {
+            Error::new(Kind::Unavailable, format!("the data folder {} cannot be {what}: {error}", path.display()))
+        };
+        fs::DirBuilder::new().recursive(true).mode(0o700).create(path).map_err(|error| cannot("made", error))?;
+        let path = path.canonicalize().map_err(|error| cannot("found", error))?;
+        let lock = OpenOptions::new()
+            .create(true)
+            .truncate(false)
+            .write(true)
+            .mode(0o600)
+            .open(path.join(LOCK_FILE))
+            .map_err(|error| cannot("used", error))?;
+        match lock.try_lock() {
+            Ok(()) => Ok(Self { path, _lock: lock }),
+            Err(TryLockError::WouldBlock) => Err(Error::new(
+                Kind::Conflict,
+                format!("another server uses the data folder {}: stop it, or pass another folder with --data", path.display()),
+            )),
+            Err(TryLockError::Error(error)) => Err(cannot("locked", error)),
+        }
+    }
+
+    pub(crate) fn path(&self) -> &Path {
+        &self.path
+    }
+
+    pub(crate) fn database(&self) -> PathBuf {
+        self.path.join(DATABASE_FILE)
+    }
+
+    /// Writes `server.json` in one step, so that a reader never sees half of it.
+    pub(crate) fn write_server_file(&self, server: &ServerFile) -> Result<()> {
+        let text = serde_json::to_string_pretty(server).map_err(Error::internal)?;
+        self.write_private(SERVER_FILE, text.as_bytes())
+    }
+
+    /// The master key; in the data folder it is made on the first start.
+    pub(crate) fn master_key(&self, source: &MasterKeySource) -> Result<MasterKey> {
+        match source {
+            MasterKeySource::Given(hex) => MasterKey::from_hex(hex),
+            MasterKeySource::File(path) => read_master_key(path),
+            MasterKeySource::DataFolder => {
+                let path = self.path.join(MASTER_KEY_FILE);
+                if path.exists() {
+                    return read_master_key(&path);
+                }
+                let key = MasterKey::generate();
+                self.write_private(MASTER_KEY_FILE, format!("{}\n", key.to_hex()).as_bytes())?;
+                Ok(key)
+            }
+        }
+    }
+
+    fn write_private(&self, name: &str, bytes: &[u8]) -> Result<()> {
+        let (part, whole) = (self.path.join(format!("{name}.part")), self.path.join(name));
+        let written = (|| {
+            let mut file = OpenOptions::new().create(true).truncate(true).write(true).mode(0o600).open(&part)?;
+            file.write_all(bytes)?;
+            file.sync_all()?;
+            fs::rename(&part, &whole)?;
+            File::open(&self.path)?.sync_all()
+        })();
+        written.map_err(|error| Error::new(Kind::Unavailable, format!("{} cannot be written: {error}", whole.display())))
+    }
+}
+
+fn read_master_key(path: &Path) -> Result<MasterKey> {
+    let text = fs::read_to_string(path).map_err(|error| {
+        Error::new(Kind::Unavailable, format!("the master key file {} cannot be read: {error}", path.display()))
+    })?;
+    MasterKey::from_hex(&text)
+}

@@ -1,0 +1,189 @@
+//! From a body to its answer: one dispatcher for both doors, both eras, single messages and batches.
+
+mod lifecycle;
+mod notify;
+mod shelf;
+mod subscriptions;
+mod tools;
+
+use std::sync::Arc;
+
+use base::RequestId;
+use bytes::Bytes;
+use guard::Caller;
+use http::{HeaderMap, StatusCode};
+use mcp::codes::Spoken;
+use mcp::era::{self, Admitted, Era, Refused, Transport};
+use mcp::reply::{self, Batch, ServerInfo, Stamp};
+use mcp::{Fault, Id, Incoming, Message, Method, Request, Speaker};
+use serde::Serialize;
+use tokio::sync::mpsc;
+use ::tools::Reply;
+
+use crate::doors::Answer;
+use crate::record::log_error;
+use crate::state::{Shared, State};
+
+/// A body that came through a door.
+pub(crate) struct Arrival {
+    pub(crate) state: Shared,
+    pub(crate) caller: Arc<Caller>,
+    pub(crate) id: RequestId,
+    pub(crate) headers: HeaderMap,
+    pub(crate) body: Bytes,
+    /// Where notifications go, when the client can take them before its answer.
+    pub(crate) events: Option<mpsc::Sender<Vec<u8>>>,
+}
+
+/// One answer and the status it would have alone.
+pub(crate) struct Spoke {
+    status: StatusCode,
+    bytes: Vec<u8>,
+}
+
+/// Answers a body whole.
+pub(crate) async fn answer(arrival: Arrival) -> Answer {
+    let exchange = Dispatch::of(&arrival);
+    let incoming = mcp::message::parse(&arrival.body, &arrival.state.limits);
+    let messages = match &incoming {
+        Ok(Incoming::Batch(elements)) => u32::try_from(elements.len()).unwrap_or(u32::MAX),
+        _ => 1,
+    };
+    if let Err(refusal) = arrival.caller.take(messages) {
+        return Answer::Refused(refusal);
+    }
+    match incoming {
+        Err(refusal) => exchange.refused(&refusal.id, exchange.transport.era(), &refusal.error.into()).into(),
+        Ok(Incoming::One(Message::Request(request))) => exchange.one(&request).await.into(),
+        Ok(Incoming::One(Message::Notification(_) | Message::Response)) => Answer::Accepted,
+        Ok(Incoming::Batch(elements)) => exchange.batch(elements).await,
+    }
+}
+
+impl From<Spoke> for Answer {
+    fn from(Spoke { status, bytes }: Spoke) -> Self {
+        Answer::Json { status, bytes }
+    }
+}
+
+/// What the handlers of one body share.
+pub(crate) struct Dispatch<'a> {
+    state: &'a State,
+    caller: &'a Arc<Caller>,
+    id: &'a RequestId,
+    transport: Transport<'a>,
+    events: Option<&'a mpsc::Sender<Vec<u8>>>,
+}
+
+/// A result before it is stamped, or the whole answer where the handler wrote it itself.
+pub(crate) type Handled = Result<Vec<u8>, Fault>;
+
+impl<'a> Dispatch<'a> {
+    fn of(arrival: &'a Arrival) -> Self {
+        Self {
+            state: &arrival.state,
+            caller: &arrival.caller,
+            id: &arrival.id,
+            transport: Transport::Http(&arrival.headers),
+            events: arrival.events.as_ref(),
+        }
+    }
+
+    fn server(&self) -> &'a ServerInfo {
+        &self.state.server_info
+    }
+
+    /// Answers one request.
+    async fn one(&self, request: &Request<'_>) -> Spoke {
+        match era::admit(request, self.transport) {
+            Ok(admitted) => self.admitted(request, &admitted).await,
+            Err(Refused { era, fault }) => self.refused(&request.id, era, &fault),
+        }
+    }
+
+    async fn admitted(&self, request: &Request<'_>, admitted: &Admitted<'_>) -> Spoke {
+        let handled = match admitted.method {
+            Method::Initialize => self.initialize(request, admitted),
+            Method::Discover => self.discover(request, admitted),
+            Method::Ping | Method::ResourcesSubscribe | Method::ResourcesUnsubscribe => self.empty(request, admitted),
+            Method::LoggingSetLevel => self.set_level(request, admitted),
+            Method::ToolsList => self.list_tools(request, admitted),
+            Method::ToolsCall => self.call_tool(request, admitted).await,
+            Method::SubscriptionsListen => self.listen(request, admitted).await,
+            Method::ResourcesList => self.list_resources(request, admitted),
+            Method::ResourcesTemplatesList => self.list_resource_templates(request, admitted),
+            Method::ResourcesRead => self.read_resource(request, admitted),
+            Method::PromptsList => self.list_prompts(request, admitted),
+            Method::PromptsGet => self.get_prompt(request, admitted),
+            Method::CompletionComplete => self.complete(request, admitted),
+        };
+        match handled {
+            Ok(bytes) => Spoke { status: StatusCode::OK, bytes },
+            Err(fault) => self.failed(&request.id, admitted.era, &fault, Some(admitted.method)),
+        }
+    }
+
+    /// Answers a legacy batch, in order.
+    async fn batch(&self, elements: Vec<Result<Message<'_>, mcp::Refusal<'_>>>) -> Answer {
+        let modern = |element: &Result<Message<'_>, _>| match element {
+            Ok(Message::Request(request)) => match era::admit(request, self.transport) {
+                Ok(admitted) => admitted.era == Era::Modern,
+                Err(refused) => refused.era == Era::Modern,
+            },
+            _ => false,
+        };
+        if self.transport.era() == Era::Modern || elements.iter().any(modern) {
+            return self.refused(&Id::NULL, Era::Modern, &era::no_modern_batch()).into();
+        }
+        let mut answers = Batch::default();
+        // Notifications belong to one answer's stream; a batch has none.
+        let quiet = Dispatch { events: None, ..*self };
+        for element in elements {
+            match element {
+                Ok(Message::Request(request)) => answers.push(&quiet.one(&request).await.bytes),
+                Ok(Message::Notification(_) | Message::Response) => {}
+                Err(refusal) => answers.push(&self.refused(&refusal.id, Era::Legacy, &refusal.error.into()).bytes),
+            }
+        }
+        answers.finish().map_or(Answer::Accepted, Answer::ok)
+    }
+
+    fn refused(&self, id: &Id<'_>, era: Era, fault: &Fault) -> Spoke {
+        self.failed(id, era, fault, None)
+    }
+
+    /// Speaks a fault the way this door and era do, and logs what only the log may know.
+    fn failed(&self, id: &Id<'_>, era: Era, fault: &Fault, method: Option<Method>) -> Spoke {
+        let door = self.caller.principal().door();
+        log_error(fault.error(), self.id, door);
+        let speaker = Speaker { door, era, request: self.id };
+        match speaker.speak(fault, method) {
+            Spoken::Error(failure) => Spoke { status: failure.status, bytes: reply::error(id, &failure) },
+            Spoken::Result(result) => {
+                let stamp = Stamp::complete(era, Method::ToolsCall, self.server());
+                match reply::result_of(id, &stamp, &result) {
+                    Ok(bytes) => Spoke { status: StatusCode::OK, bytes },
+                    Err(error) => Spoke { status: StatusCode::OK, bytes: reply::error(id, &speaker.failure(&error.into())) },
+                }
+            }
+        }
+    }
+
+    /// A result of the admitted request, stamped as its era wants it.
+    fn result<T: Serialize>(&self, request: &Request<'_>, admitted: &Admitted<'_>, body: &T) -> Handled {
+        let stamp = Stamp::complete(admitted.era, admitted.method, self.server());
+        Ok(reply::result_of(&request.id, &stamp, body)?)
+    }
+
+    /// A result, or the questions that come before it: only those that the client says it can answer.
+    fn reply<T: Serialize>(&self, request: &Request<'_>, admitted: &Admitted<'_>, reply: Reply<T>) -> Handled {
+        match reply {
+            Reply::Complete(result) => self.result(request, admitted, &result),
+            Reply::InputRequired(questions) => {
+                let stamp = Stamp::input_required(admitted.era, admitted.method, self.server())?;
+                let questions = questions.for_client(admitted.meta.capabilities)?;
+                Ok(reply::result_of(&request.id, &stamp, &questions)?)
+            }
+        }
+    }
+}

@@ -1,0 +1,50 @@
+//! Notifications of a call to the client that made it, if it asked and can take them.
+
+use mcp::Id;
+use mcp::era::{Admitted, Era};
+use mcp::model::{Log, LogLevel, Progress};
+use serde_json::Value;
+use tokio::sync::mpsc;
+use tools::Notify;
+
+/// The way from one call to its client's stream.
+pub(super) struct Notifier<'a> {
+    events: Option<&'a mpsc::Sender<Vec<u8>>>,
+    progress: Option<&'a Id<'a>>,
+    log_level: Option<LogLevel>,
+}
+
+impl<'a> Notifier<'a> {
+    pub(super) fn new(events: Option<&'a mpsc::Sender<Vec<u8>>>, admitted: &'a Admitted<'a>) -> Self {
+        // A legacy client sets its level once for a session, which nobody here remembers: it gets what is worth reading.
+        let log_level = match admitted.era {
+            Era::Legacy => Some(admitted.meta.log_level.unwrap_or(LogLevel::Info)),
+            Era::Modern => admitted.meta.log_level,
+        };
+        Self { events, progress: admitted.meta.progress.as_ref(), log_level }
+    }
+
+    fn send(&self, written: base::Result<Vec<u8>>) {
+        if let (Some(events), Ok(message)) = (self.events, written) {
+            // A client too slow to read its progress misses some of it; the call does not wait.
+            let _ = events.try_send(message);
+        }
+    }
+}
+
+impl Notify for Notifier<'_> {
+    fn progress(&self, progress: f64, total: Option<f64>, message: Option<&str>) {
+        if let Some(token) = self.progress {
+            let progress = Progress { done: progress, total, message: message.map(|text| text.to_owned().into()) };
+            self.send(progress.write(token));
+        }
+    }
+
+    fn log(&self, level: &str, logger: Option<&str>, data: &Value) {
+        let level = LogLevel::parse(level).unwrap_or(LogLevel::Info);
+        if self.log_level.is_some_and(|wanted| level >= wanted) {
+            let log = Log { level, logger: logger.map(|name| name.to_owned().into()), data: data.clone() };
+            self.send(log.write());
+        }
+    }
+}

@@ -1,0 +1,44 @@
+//! What came of a body, before it is HTTP.
+
+use axum::body::Body;
+use axum::response::Response;
+use guard::Refusal;
+use http::header::CONTENT_TYPE;
+use http::{HeaderValue, StatusCode};
+
+/// The outcome of one POST.
+pub(crate) enum Answer {
+    /// A JSON-RPC answer, or an array of them.
+    Json {
+        /// 200 on legacy requests.
+        status: StatusCode,
+        /// The answer.
+        bytes: Vec<u8>,
+    },
+    /// Nothing wanted an answer.
+    Accepted,
+    /// The rate limit said no.
+    Refused(Refusal),
+}
+
+impl Answer {
+    /// An answer with status 200.
+    pub(crate) fn ok(bytes: Vec<u8>) -> Self {
+        Self::Json { status: StatusCode::OK, bytes }
+    }
+}
+
+/// A JSON answer as HTTP.
+pub(super) fn json(status: StatusCode, bytes: Vec<u8>) -> Response {
+    let mut response = Response::new(Body::from(bytes));
+    *response.status_mut() = status;
+    response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
+    response
+}
+
+/// An empty 202.
+pub(super) fn accepted() -> Response {
+    let mut response = Response::new(Body::empty());
+    *response.status_mut() = StatusCode::ACCEPTED;
+    response
+}

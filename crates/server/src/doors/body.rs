@@ -1,0 +1,55 @@
+//! Reading a body: never more than the limit, never waiting for ever.
+
+use std::time::Duration;
+
+use axum::body::Body;
+use base::limits::Limits;
+use bytes::{Bytes, BytesMut};
+use http_body_util::BodyExt;
+
+/// Why a body could not be read.
+#[derive(Debug)]
+pub(crate) enum Unreadable {
+    /// It is over the limit.
+    TooLarge {
+        /// The limit.
+        bytes_max: usize,
+    },
+    /// The client stopped sending.
+    TooSlow,
+    /// The connection broke.
+    Broken,
+}
+
+/// Reads `body` whole.
+pub(crate) async fn read(mut body: Body, limits: &Limits) -> Result<Bytes, Unreadable> {
+    let idle = Duration::from_secs(limits.client_idle_seconds);
+    let bytes_max = limits.body_bytes_max;
+    if http_body::Body::size_hint(&body).lower() > bytes_max as u64 {
+        return Err(Unreadable::TooLarge { bytes_max });
+    }
+    let mut first = Bytes::new();
+    let mut whole = BytesMut::new();
+    loop {
+        let frame = match tokio::time::timeout(idle, body.frame()).await {
+            Err(_) => return Err(Unreadable::TooSlow),
+            Ok(None) => break,
+            Ok(Some(Err(_))) => return Err(Unreadable::Broken),
+            Ok(Some(Ok(frame))) => frame,
+        };
+        let Ok(data) = frame.into_data() else { continue };
+        if first.len() + whole.len() + data.len() > bytes_max {
+            return Err(Unreadable::TooLarge { bytes_max });
+        }
+        // Most bodies come in one piece, and that piece is the body.
+        if first.is_empty() && whole.is_empty() {
+            first = data;
+        } else {
+            if whole.is_empty() {
+                whole.extend_from_slice(&std::mem::take(&mut first));
+            }
+            whole.extend_from_slice(&data);
+        }
+    }
+    Ok(if whole.is_empty() { first } else { whole.freeze() })
+}

@@ -1,0 +1,115 @@
+//! Plain JSON, or a stream of events when something is said before the answer to a client that can take it.
+//!
+//! The work and the answer are one future: it is polled here until it either ends (plain JSON) or first speaks (then it
+//! moves into the response's body). When the client goes away, the future is dropped and the call is cancelled.
+
+use std::pin::Pin;
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::body::Body;
+use axum::response::Response;
+use base::limits::NOTIFICATION_QUEUE_MAX;
+use base::{Door, RequestId};
+use bytes::Bytes;
+use futures_util::stream;
+use guard::Caller;
+use http::header::CONTENT_TYPE;
+use http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
+use mcp::era::accepts_event_stream;
+use mcp::reply::sse;
+use tokio::sync::mpsc;
+
+use super::answer::{Answer, accepted, json};
+use super::refusal;
+use crate::dispatch::{self, Arrival};
+use crate::state::Shared;
+
+/// How long a stream may be quiet before a comment shows that it lives.
+const KEEP_ALIVE: Duration = Duration::from_secs(15);
+
+type Work = Pin<Box<dyn Future<Output = Answer> + Send>>;
+
+/// Answers a body.
+pub(super) async fn respond(state: Shared, caller: Arc<Caller>, id: RequestId, headers: HeaderMap, body: Bytes) -> Response {
+    let door = caller.principal().door();
+    let streams = accepts_event_stream(&headers);
+    let mut arrival = Arrival { state: Arc::clone(&state), caller, id, headers, body, events: None };
+    if !streams {
+        return finished(&state, door, dispatch::answer(arrival).await);
+    }
+    let (events, mut queue) = mpsc::channel(NOTIFICATION_QUEUE_MAX);
+    arrival.events = Some(events);
+    let mut work: Work = Box::pin(dispatch::answer(arrival));
+    let first = tokio::select! {
+        biased;
+        Some(event) = queue.recv() => event,
+        answer = &mut work => {
+            // What was said in the same breath as the answer still goes out before it.
+            return match queue.try_recv() {
+                Ok(event) => events_then_answer(event, queue, Box::pin(std::future::ready(answer))),
+                Err(_) => finished(&state, door, answer),
+            };
+        }
+    };
+    events_then_answer(first, queue, work)
+}
+
+fn finished(state: &Shared, door: Door, answer: Answer) -> Response {
+    match answer {
+        Answer::Json { status, bytes } => json(status, bytes),
+        Answer::Accepted => accepted(),
+        Answer::Refused(reason) => refusal::respond(state, door, &reason),
+    }
+}
+
+/// Where a stream stands.
+struct Stream {
+    next: Option<Vec<u8>>,
+    queue: mpsc::Receiver<Vec<u8>>,
+    work: Option<Work>,
+    answer: Option<Vec<u8>>,
+}
+
+fn events_then_answer(first: Vec<u8>, queue: mpsc::Receiver<Vec<u8>>, work: Work) -> Response {
+    let start = Stream { next: Some(first), queue, work: Some(work), answer: None };
+    let events = stream::unfold(start, |mut stream| async move {
+        let event = stream.next_event().await?;
+        Some((Ok::<_, std::convert::Infallible>(Bytes::from(event)), stream))
+    });
+    let mut response = Response::new(Body::from_stream(events));
+    *response.status_mut() = StatusCode::OK;
+    response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static(sse::CONTENT_TYPE));
+    for (name, value) in sse::HEADERS {
+        response.headers_mut().insert(HeaderName::from_static(name), HeaderValue::from_static(value));
+    }
+    response
+}
+
+impl Stream {
+    /// The next event; `None` when the answer was the last one.
+    async fn next_event(&mut self) -> Option<Vec<u8>> {
+        if let Some(message) = self.next.take() {
+            return Some(sse::event(&message));
+        }
+        loop {
+            let Some(work) = &mut self.work else {
+                // The work is done: what is still queued, then the answer.
+                let message = self.queue.try_recv().ok().or_else(|| self.answer.take())?;
+                return Some(sse::event(&message));
+            };
+            tokio::select! {
+                biased;
+                Some(message) = self.queue.recv() => return Some(sse::event(&message)),
+                answer = work => {
+                    self.work = None;
+                    self.answer = match answer {
+                        Answer::Json { bytes, .. } => Some(bytes),
+                        Answer::Accepted | Answer::Refused(_) => None,
+                    };
+                }
+                () = tokio::time::sleep(KEEP_ALIVE) => return Some(sse::KEEP_ALIVE.to_vec()),
+            }
+        }
+    }
+}

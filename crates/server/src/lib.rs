@@ -1,0 +1,25 @@
+//! The server: doors, the pipeline that every call goes through, the management API, metrics and background work.
+//!
+//! [`Server::start`] brings everything up and answers when it can be used; [`Server::stop`] drains and lets go.
+
+mod api;
+mod config;
+mod data_folder;
+mod dispatch;
+mod doors;
+mod first_start;
+mod hosts;
+mod listen;
+mod listing;
+mod metrics;
+mod pipeline;
+mod record;
+mod request_id;
+mod routes;
+mod server;
+mod state;
+
+pub use api::openapi;
+pub use config::{Config, MasterKeySource};
+pub use data_folder::{ServerFile, find_running};
+pub use server::Server;

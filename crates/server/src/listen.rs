@@ -1,0 +1,79 @@
+//! Accepting connections: Nagle off, slow clients cut off, an orderly end.
+
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::Router;
+use axum::extract::connect_info::ConnectInfo;
+use hyper::server::conn::http1;
+use hyper_util::rt::{TokioIo, TokioTimer};
+use hyper_util::server::graceful::GracefulShutdown;
+use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::{Semaphore, watch};
+use tower::ServiceExt;
+
+use crate::state::Shared;
+
+/// Serves `listener` until `stopping` turns true, then waits for calls under way, at most for the drain limit.
+pub(crate) async fn serve(listener: TcpListener, router: Router, state: Shared, mut stopping: watch::Receiver<bool>) {
+    let graceful = GracefulShutdown::new();
+    let places = Arc::new(Semaphore::new(state.limits.connections_max));
+    loop {
+        // Beyond the limit, connections wait in the kernel's queue.
+        let Ok(place) = Arc::clone(&places).acquire_owned().await else { break };
+        let accepted = tokio::select! {
+            accepted = listener.accept() => accepted,
+            _ = stopping.wait_for(|stopping| *stopping) => break,
+        };
+        match accepted {
+            Ok((stream, address)) => {
+                let connection = connection(stream, address, &router, &state);
+                let watched = graceful.watch(connection);
+                let counted = state.metrics.connected();
+                spawn(async move {
+                    if let Err(error) = watched.await {
+                        tracing::debug!(%error, "connection ended");
+                    }
+                    drop((place, counted));
+                });
+            }
+            // Out of descriptors, most likely: the next accept may find one.
+            Err(error) => {
+                tracing::warn!(%error, "cannot accept");
+                tokio::time::sleep(Duration::from_millis(50)).await;
+            }
+        }
+    }
+    drop(listener);
+    let drain = Duration::from_secs(state.limits.drain_seconds);
+    if tokio::time::timeout(drain, graceful.shutdown()).await.is_err() {
+        tracing::warn!("calls were still under way when the drain time was over");
+    }
+}
+
+fn connection(
+    stream: TcpStream,
+    address: SocketAddr,
+    router: &Router,
+    state: &Shared,
+) -> impl hyper_util::server::graceful::GracefulConnection<Error = hyper::Error> + Send + use<> {
+    // An answer in two writes would otherwise wait 40 ms for the client's acknowledgement.
+    if let Err(error) = stream.set_nodelay(true) {
+        tracing::debug!(%error, "cannot turn Nagle off");
+    }
+    let router = router.clone();
+    let service = hyper::service::service_fn(move |mut request: http::Request<hyper::body::Incoming>| {
+        request.extensions_mut().insert(ConnectInfo(address));
+        router.clone().oneshot(request)
+    });
+    http1::Builder::new()
+        .timer(TokioTimer::new())
+        .header_read_timeout(Duration::from_secs(state.limits.client_idle_seconds))
+        .serve_connection(TokioIo::new(stream), service)
+}
+
+#[expect(clippy::disallowed_methods, reason = "connections are the one kind of task without a name; the drain waits for them")]
+fn spawn(connection: impl Future<Output = ()> + Send + 'static) {
+    tokio::spawn(connection);
+}

@@ -1,0 +1,165 @@
+//! `tools/list`, serialised once per class of principals and kept until the org changes.
+
+use std::sync::Arc;
+
+use base::{Allowlist, Error, OrgId, Principal, ProjectId, Result, ScopeSet, ToolNames, limits};
+use guard::{Caller, Effect};
+use mcp::model::{Tool, ToolAnnotations};
+use quick_cache::sync::Cache;
+use serde::Serialize;
+use serde_json::value::{RawValue, to_raw_value};
+use tools::Registered;
+
+use crate::state::State;
+
+/// Listings kept at once; each may be some hundred kilobytes when peers have many skills.
+const KEPT: usize = 1_000;
+
+/// Principals that see the same tools in the same spelling share one listing.
+#[derive(Clone, PartialEq, Eq, Hash)]
+struct Class {
+    org: OrgId,
+    change_number: u64,
+    project: Option<ProjectId>,
+    scopes: ScopeSet,
+    allowlist: Option<Vec<String>>,
+    tool_names: ToolNames,
+}
+
+/// The remembered listings.
+pub(crate) struct Listings(Cache<Class, Arc<Pages>>);
+
+/// A whole listing, cut into pages.
+struct Pages(Vec<Page>);
+
+struct Page {
+    /// The cursor that leads here; the first page has none.
+    cursor: Option<String>,
+    body: Box<RawValue>,
+}
+
+/// The result of `tools/list`.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct ListResult<'a> {
+    tools: &'a [Tool],
+    #[serde(skip_serializing_if = "Option::is_none")]
+    next_cursor: Option<&'a str>,
+}
+
+impl Listings {
+    pub(crate) fn new() -> Self {
+        Self(Cache::new(KEPT))
+    }
+}
+
+impl State {
+    /// One page of the tools that `caller` sees, in stable order, handed to `write` as the result's body.
+    pub(crate) fn listing<T>(&self, caller: &Caller, cursor: Option<&str>, write: impl FnOnce(&RawValue) -> Result<T>) -> Result<T> {
+        let pages = self.pages(caller)?;
+        let page = pages.0.iter().find(|page| page.cursor.as_deref() == cursor);
+        let page = page.ok_or_else(|| Error::invalid("cursor", "this cursor leads nowhere: start again without one"))?;
+        write(&page.body)
+    }
+
+    fn pages(&self, caller: &Caller) -> Result<Arc<Pages>> {
+        let principal = caller.principal();
+        let class = class_of(principal, caller.change_number());
+        if let Some(pages) = self.listings.0.get(&class) {
+            return Ok(pages);
+        }
+        let visible = self.catalogue.tools().iter().filter(|tool| self.guard.visible(principal, tool.spec()).is_ok());
+        let tools = visible.map(|tool| definition(tool, principal.tool_names)).collect::<Result<Vec<Tool>>>()?;
+        let pages = Arc::new(cut(&tools)?);
+        self.listings.0.insert(class, Arc::clone(&pages));
+        Ok(pages)
+    }
+}
+
+/// A page's cursor is the name of the last tool before it.
+fn cut(tools: &[Tool]) -> Result<Pages> {
+    let mut chunks: Vec<&[Tool]> = tools.chunks(limits::TOOLS_PER_PAGE).collect();
+    if chunks.is_empty() {
+        chunks.push(&[]);
+    }
+    let mut cursor = None;
+    let mut pages = Vec::with_capacity(chunks.len());
+    for (index, chunk) in chunks.iter().enumerate() {
+        let is_last = index + 1 == chunks.len();
+        let next_cursor = chunk.last().filter(|_| !is_last).map(|tool| tool.name.to_string());
+        let result = ListResult { tools: chunk, next_cursor: next_cursor.as_deref() };
+        let body = to_raw_value(&result).map_err(Error::internal)?;
+        pages.push(Page { cursor: std::mem::replace(&mut cursor, next_cursor), body });
+    }
+    Ok(Pages(pages))
+}
+
+fn class_of(principal: &Principal, change_number: u64) -> Class {
+    let allowlist = match &principal.allowlist {
+        Allowlist::All => None,
+        Allowlist::Only(names) => Some(names.iter().cloned().collect()),
+    };
+    Class {
+        org: principal.org.clone(),
+        change_number,
+        project: principal.project.as_ref().map(|project| project.id.clone()),
+        scopes: principal.scopes,
+        allowlist,
+        tool_names: principal.tool_names,
+    }
+}
+
+fn definition(tool: &Registered, names: ToolNames) -> Result<Tool> {
+    let spec = tool.spec();
+    let raw = |schema: &serde_json::Value| to_raw_value(schema).map(Arc::from).map_err(Error::internal);
+    Ok(Tool {
+        name: tool.listed_name(names).into(),
+        title: Some(spec.title.into()),
+        description: spec.description.into(),
+        input_schema: raw(tool.input_schema())?,
+        output_schema: tool.output_schema().map(raw).transpose()?,
+        annotations: Some(ToolAnnotations {
+            read_only_hint: Some(spec.effect == Effect::ReadOnly),
+            destructive_hint: Some(spec.effect == Effect::Destructive),
+            idempotent_hint: Some(spec.idempotent),
+            open_world_hint: Some(false),
+        }),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn tools(count: usize) -> Vec<Tool> {
+        let schema: Arc<RawValue> = Arc::from(to_raw_value(&serde_json::json!({"type": "object"})).unwrap());
+        let tool = |index| Tool {
+            name: format!("tool_{index}").into(),
+            title: None,
+            description: "".into(),
+            input_schema: Arc::clone(&schema),
+            output_schema: None,
+            annotations: None,
+        };
+        (0..count).map(tool).collect()
+    }
+
+    #[test]
+    fn pages_lead_to_one_another_and_hold_every_tool_once() {
+        for count in [0, 1, 200, 201, 401] {
+            let pages = cut(&tools(count)).unwrap();
+            let mut cursor: Option<String> = None;
+            let mut seen = 0;
+            loop {
+                let page = pages.0.iter().find(|page| page.cursor == cursor).unwrap();
+                let body: serde_json::Value = serde_json::from_str(page.body.get()).unwrap();
+                seen += body["tools"].as_array().unwrap().len();
+                match body.get("nextCursor") {
+                    Some(next) => cursor = Some(next.as_str().unwrap().to_owned()),
+                    None => break,
+                }
+            }
+            assert_eq!(seen, count);
+        }
+    }
+}

@@ -1,0 +1,135 @@
+//! A running server: started whole or not at all, stopped in order.
+
+use std::net::SocketAddr;
+use std::sync::Arc;
+
+use base::{Error, Kind, Result};
+use guard::Guard;
+use store::{Store, StoreConfig};
+use tokio::net::TcpListener;
+use tokio::sync::watch;
+use tokio::task::JoinHandle;
+use mcp::reply::ServerInfo;
+use tools::{Catalogue, Changes, Services};
+
+use crate::config::Config;
+use crate::data_folder::{DataFolder, ServerFile};
+use crate::hosts::{Hosts, host_of_url};
+use crate::listing::Listings;
+use crate::metrics::Metrics;
+use crate::state::{RootRule, Shared, State};
+use crate::{data_folder, first_start, listen, routes};
+
+/// A server that answers.
+pub struct Server {
+    address: SocketAddr,
+    server_file: ServerFile,
+    data: std::path::PathBuf,
+    first_start: bool,
+    stop: watch::Sender<bool>,
+    serving: JoinHandle<()>,
+    store: Store,
+    _folder: DataFolder,
+}
+
+impl Server {
+    /// Opens the data, binds the address, and serves.
+    pub async fn start(config: Config) -> Result<Self> {
+        let folder = DataFolder::open(&config.data)?;
+        let store_config = match &config.database_url {
+            Some(url) => StoreConfig::Postgres { url: url.clone() },
+            None => StoreConfig::Sqlite { path: folder.database() },
+        };
+        let store = Store::open(&store_config, &config.clock).await?;
+        let master = folder.master_key(&config.master_key)?;
+        let guard = Guard::open(store.clone(), config.clock.clone(), config.limits.clone(), &master).await?;
+        let first_start = first_start::ensure_default_org(&guard, config.first_root.as_deref()).await?.is_some();
+
+        let listener = TcpListener::bind(config.listen)
+            .await
+            .map_err(|error| Error::new(Kind::Unavailable, format!("cannot listen on {}: {error}", config.listen)))?;
+        let address = listener.local_addr().map_err(Error::internal)?;
+        let local_url = format!("http://{address}");
+        let server_file = ServerFile { url: local_url.clone(), key: admin_key(&guard, &folder).await? };
+
+        let (stop, stopping) = watch::channel(false);
+        let services = Services { clock: config.clock.clone(), request_state_key: master.derive("request-state"), changes: Changes::default() };
+        let state = make_state(&config, guard, services, &folder, &local_url, stopping.clone())?;
+        let router = routes::router(Arc::clone(&state));
+        #[expect(clippy::disallowed_methods, reason = "the accept loop; `stop` waits for it")]
+        let serving = tokio::spawn(listen::serve(listener, router, state, stopping));
+        folder.write_server_file(&server_file)?;
+        tracing::info!(%address, engine = ?store.engine(), data = %folder.path().display(), "ready");
+        Ok(Self { address, server_file, data: folder.path().to_owned(), first_start, stop, serving, store, _folder: folder })
+    }
+
+    /// Where it listens.
+    pub fn address(&self) -> SocketAddr {
+        self.address
+    }
+
+    /// How the command line reaches it.
+    pub fn server_file(&self) -> &ServerFile {
+        &self.server_file
+    }
+
+    /// Where its data lies.
+    pub fn data(&self) -> &std::path::Path {
+        &self.data
+    }
+
+    /// Whether this start made the instance.
+    pub fn is_first_start(&self) -> bool {
+        self.first_start
+    }
+
+    /// Takes no new calls, waits for those under way, and closes the store.
+    pub async fn stop(self) {
+        // Nobody listens any more when the accept loop is gone already.
+        let _ = self.stop.send(true);
+        if let Err(error) = self.serving.await {
+            tracing::error!(%error, "the accept loop failed");
+        }
+        self.store.close().await;
+    }
+}
+
+/// The key that `server.json` held before, so that copies of it go on working, or a new one.
+async fn admin_key(guard: &Guard, folder: &DataFolder) -> Result<String> {
+    let key = match data_folder::find_running(folder.path()) {
+        Some(file) if file.key.starts_with("rsk_") => file.key,
+        _ => Guard::mint_instance_key(),
+    };
+    guard.remember_instance_key(&key).await?;
+    Ok(key)
+}
+
+fn make_state(
+    config: &Config,
+    guard: Guard,
+    services: Services,
+    folder: &DataFolder,
+    local_url: &str,
+    stopping: watch::Receiver<bool>,
+) -> Result<Shared> {
+    let public_url = config.public_url.as_deref().unwrap_or(local_url).trim_end_matches('/').to_owned();
+    let named = config.allow_hosts.iter().map(String::as_str).chain(host_of_url(&public_url));
+    let local = host_of_url(local_url);
+    let hosts = Hosts::new(named.chain(local.filter(|_| !config.listen.ip().is_unspecified())));
+    let allowed = config.allow_roots.iter().map(|root| root.canonicalize().unwrap_or_else(|_| root.clone())).collect::<Vec<_>>();
+    let roots =
+        RootRule { anywhere: allowed.is_empty() && config.listen.ip().is_loopback(), allowed, data: folder.path().to_owned() };
+    Ok(Arc::new(State {
+        guard,
+        catalogue: if config.conformance { Catalogue::with_conformance()? } else { Catalogue::builtin()? },
+        services,
+        listings: Listings::new(),
+        metrics: Metrics::new(),
+        hosts,
+        limits: config.limits.clone(),
+        server_info: ServerInfo { name: config.server_name.clone(), version: env!("CARGO_PKG_VERSION").to_owned() },
+        public_url,
+        roots,
+        stopping,
+    }))
+}

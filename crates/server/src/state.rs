@@ -1,0 +1,43 @@
+//! What every request handler shares.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use base::limits::Limits;
+use guard::Guard;
+use mcp::reply::ServerInfo;
+use tools::{Catalogue, Services};
+
+use crate::hosts::Hosts;
+use crate::listing::Listings;
+use crate::metrics::Metrics;
+
+/// One server's parts. Shared as `Arc<State>`.
+pub(crate) struct State {
+    pub(crate) guard: Guard,
+    pub(crate) catalogue: Catalogue,
+    pub(crate) services: Services,
+    pub(crate) listings: Listings,
+    pub(crate) metrics: Metrics,
+    pub(crate) hosts: Hosts,
+    pub(crate) limits: Limits,
+    /// What the server calls itself in handshakes.
+    pub(crate) server_info: ServerInfo,
+    /// How clients reach the server, without a slash at the end.
+    pub(crate) public_url: String,
+    pub(crate) roots: RootRule,
+    /// Fires when the server stops: long-lived answers end.
+    pub(crate) stopping: tokio::sync::watch::Receiver<bool>,
+}
+
+/// Where a project's root may lie.
+pub(crate) struct RootRule {
+    /// Only below these, when there are any.
+    pub(crate) allowed: Vec<PathBuf>,
+    /// Whether anything else is allowed: on a loopback listener, for the operator's own convenience.
+    pub(crate) anywhere: bool,
+    /// Never inside the data folder.
+    pub(crate) data: PathBuf,
+}
+
+pub(crate) type Shared = Arc<State>;

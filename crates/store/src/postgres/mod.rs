@@ -1,0 +1,146 @@
+//! PostgreSQL: a pool, one transaction a closure, writes of one org in a row.
+
+mod lanes;
+mod session;
+mod tls;
+
+use std::str::FromStr;
+
+use base::{Clock, Error, Kind, Result};
+use deadpool_postgres::{Manager, ManagerConfig, Object, Pool, RecyclingMethod, Timeouts};
+use tokio_postgres::error::SqlState;
+
+use crate::migrate::migrate;
+use crate::param::Param;
+use crate::sql;
+use crate::tx::Tx;
+use lanes::Lanes;
+
+pub(crate) use session::Session;
+
+/// Connections a node keeps. Each runs one closure at a time on a thread that may block.
+const CONNECTIONS_MAX: usize = 24;
+/// How long a call waits for a connection before it is told to come back.
+const CONNECTION_WAIT: std::time::Duration = std::time::Duration::from_secs(10);
+/// How often a closure is run again after a deadlock or a serialisation failure.
+const TRIES_MAX: u32 = 5;
+
+/// A pool of connections to one database.
+pub(crate) struct Postgres {
+    pool: Pool,
+    lanes: Lanes,
+}
+
+impl Postgres {
+    /// Connects to `url` and brings the schema up to date; of several nodes that start together one does it.
+    pub(crate) async fn open(url: &str, clock: &Clock) -> Result<Self> {
+        let config = tokio_postgres::Config::from_str(url)
+            .map_err(|error| Error::new(Kind::InvalidParams, "the database url cannot be read").logged(error))?;
+        let manager = Manager::from_config(config, tls::connector()?, ManagerConfig { recycling_method: RecyclingMethod::Fast });
+        let timeouts = Timeouts { wait: Some(CONNECTION_WAIT), create: Some(CONNECTION_WAIT), recycle: Some(CONNECTION_WAIT) };
+        let pool = Pool::builder(manager)
+            .max_size(CONNECTIONS_MAX)
+            .timeouts(timeouts)
+            .runtime(deadpool_postgres::Runtime::Tokio1)
+            .build()
+            .map_err(Error::internal)?;
+        let store = Self { pool, lanes: Lanes::default() };
+        let clock = clock.clone();
+        store
+            .transact("BEGIN", move |tx| {
+                tx.query(sql::LOCK_MIGRATIONS, &[], |_| Ok(()))?;
+                migrate(tx, &clock)
+            })
+            .await?;
+        Ok(store)
+    }
+
+    /// One statement, outside a transaction.
+    pub(crate) async fn query(&self, sql: &'static str, params: &[Param<'_>]) -> Result<Vec<tokio_postgres::Row>> {
+        let client = self.client().await?;
+        session::query(&client, sql, params).await.map_err(from_postgres)
+    }
+
+    /// Runs `job` in a transaction, after all earlier writes in `lane`.
+    pub(crate) async fn write<T: Send + 'static>(
+        &self,
+        lane: &str,
+        mut job: impl FnMut(&mut Tx<'_>) -> Result<T> + Send + 'static,
+    ) -> Result<T> {
+        // Whoever waits for the lane must not hold a connection meanwhile: one busy org would starve all others. The turn
+        // moves into the job, because that runs on when its caller goes away.
+        let turn = self.lanes.enter(lane).await;
+        let lane = lane.to_owned();
+        self.transact("BEGIN", move |tx| {
+            let _turn = &turn;
+            tx.query(sql::LOCK_ORG, &crate::params![lane], |_| Ok(()))?;
+            job(tx)
+        })
+        .await
+    }
+
+    /// Runs `job` on one snapshot.
+    pub(crate) async fn read<T: Send + 'static>(&self, job: impl FnMut(&mut Tx<'_>) -> Result<T> + Send + 'static) -> Result<T> {
+        self.transact("BEGIN ISOLATION LEVEL REPEATABLE READ, READ ONLY", job).await
+    }
+
+    async fn transact<T: Send + 'static>(
+        &self,
+        begin: &'static str,
+        mut job: impl FnMut(&mut Tx<'_>) -> Result<T> + Send + 'static,
+    ) -> Result<T> {
+        let client = self.client().await?;
+        let runtime = tokio::runtime::Handle::current();
+        let work = move || {
+            let session = Session::new(client, runtime);
+            let mut tries = 1;
+            loop {
+                match session.transact(begin, &mut job) {
+                    Err(error) if error.kind() == Kind::Unavailable && session.lost_a_race() && tries < TRIES_MAX => tries += 1,
+                    outcome => return outcome,
+                }
+            }
+        };
+        tokio::task::spawn_blocking(work).await.map_err(Error::internal)?
+    }
+
+    async fn client(&self) -> Result<Object> {
+        self.pool.get().await.map_err(|error| {
+            Error::new(Kind::Unavailable, "the server cannot reach its database right now: nothing was changed").logged(error)
+        })
+    }
+
+    pub(crate) fn close(&self) {
+        self.pool.close();
+    }
+}
+
+fn from_postgres(error: tokio_postgres::Error) -> Error {
+    let Some(code) = error.code() else {
+        // Without a code it never got an answer. A broken connection is the network's; the rest is a statement of ours.
+        let broken = error.is_closed() || std::error::Error::source(&error).is_some_and(|source| source.is::<std::io::Error>());
+        return if broken { Error::unavailable(describe(&error)) } else { Error::internal(describe(&error)) };
+    };
+    match *code {
+        SqlState::UNIQUE_VIOLATION => Error::new(Kind::Conflict, "it exists already").logged(describe(&error)),
+        SqlState::T_R_SERIALIZATION_FAILURE | SqlState::T_R_DEADLOCK_DETECTED => Error::unavailable(describe(&error)),
+        SqlState::DISK_FULL => {
+            Error::new(Kind::Unavailable, "the server's disk is full: nothing was changed").logged(describe(&error))
+        }
+        _ if ["08", "53", "57", "58"].iter().any(|class| code.code().starts_with(class)) => Error::unavailable(describe(&error)),
+        _ => Error::internal(describe(&error)),
+    }
+}
+
+/// Whether someone else was faster, so that the same work may be tried again.
+fn is_lost_race(error: &tokio_postgres::Error) -> bool {
+    matches!(error.code(), Some(&SqlState::T_R_SERIALIZATION_FAILURE | &SqlState::T_R_DEADLOCK_DETECTED))
+}
+
+/// The driver's own words say only "db error"; the cause says which.
+fn describe(error: &tokio_postgres::Error) -> String {
+    match std::error::Error::source(error) {
+        Some(source) => format!("{error}: {source}"),
+        None => error.to_string(),
+    }
+}

@@ -1,0 +1,89 @@
+//! One pooled connection, used synchronously from a thread that may block.
+
+use std::cell::Cell;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use base::{Error, Result};
+use deadpool_postgres::Object;
+use tokio::runtime::Handle;
+use tokio_postgres::types::ToSql;
+
+use super::{from_postgres, is_lost_race};
+use crate::param::Param;
+use crate::tx::Tx;
+
+/// A connection and the runtime that drives it.
+pub(crate) struct Session {
+    client: Object,
+    runtime: Handle,
+    lost_a_race: Cell<bool>,
+}
+
+impl Session {
+    pub(crate) fn new(client: Object, runtime: Handle) -> Self {
+        Self { client, runtime, lost_a_race: Cell::new(false) }
+    }
+
+    /// Whether the last failure was a deadlock or a serialisation failure, after which the same work may be tried again.
+    pub(crate) fn lost_a_race(&self) -> bool {
+        self.lost_a_race.get()
+    }
+
+    pub(crate) fn query(&self, sql: &str, params: &[Param<'_>]) -> Result<Vec<tokio_postgres::Row>> {
+        self.runtime.block_on(query(&self.client, sql, params)).map_err(|error| self.failed(error))
+    }
+
+    pub(crate) fn execute(&self, sql: &str, params: &[Param<'_>]) -> Result<u64> {
+        let run = async {
+            let statement = self.client.prepare_cached(&numbered(sql)).await?;
+            self.client.execute(&statement, &by_reference(params)).await
+        };
+        self.runtime.block_on(run).map_err(|error| self.failed(error))
+    }
+
+    /// Runs `job` between `begin` and a commit, or a rollback when it fails or panics.
+    pub(crate) fn transact<T>(&self, begin: &str, job: &mut impl FnMut(&mut Tx<'_>) -> Result<T>) -> Result<T> {
+        self.lost_a_race.set(false);
+        self.batch(begin)?;
+        let mut tx = Tx::postgres(self);
+        let outcome =
+            catch_unwind(AssertUnwindSafe(|| job(&mut tx))).unwrap_or_else(|_| Err(Error::internal("a transaction panicked")));
+        match tx.settle(outcome) {
+            Ok(value) => self.batch("COMMIT").map(|()| value),
+            Err(error) => {
+                if let Err(rollback) = self.batch("ROLLBACK") {
+                    tracing::warn!(%rollback, "rollback failed; the connection is dropped");
+                }
+                Err(error)
+            }
+        }
+    }
+
+    fn batch(&self, sql: &str) -> Result<()> {
+        self.runtime.block_on(self.client.batch_execute(sql)).map_err(|error| self.failed(error))
+    }
+
+    fn failed(&self, error: tokio_postgres::Error) -> Error {
+        // What fails after the race was lost, the rollback included, does not win it back.
+        self.lost_a_race.set(self.lost_a_race.get() || is_lost_race(&error));
+        from_postgres(error)
+    }
+}
+
+pub(crate) async fn query(
+    client: &Object,
+    sql: &str,
+    params: &[Param<'_>],
+) -> Result<Vec<tokio_postgres::Row>, tokio_postgres::Error> {
+    let statement = client.prepare_cached(&numbered(sql)).await?;
+    client.query(&statement, &by_reference(params)).await
+}
+
+/// PostgreSQL numbers parameters `$1` where our texts say `?1`; nothing else in them is a question mark.
+fn numbered(sql: &str) -> String {
+    sql.replace('?', "$")
+}
+
+fn by_reference<'p>(params: &'p [Param<'p>]) -> Vec<&'p (dyn ToSql + Sync)> {
+    params.iter().map(|param| param as &(dyn ToSql + Sync)).collect()
+}

@@ -1,0 +1,22 @@
+//! The store's own statements: schema versions and change numbers.
+
+pub(crate) const CREATE_SCHEMA_VERSIONS: &str =
+    "CREATE TABLE IF NOT EXISTS schema_versions (version BIGINT NOT NULL PRIMARY KEY, applied_at BIGINT NOT NULL)";
+
+pub(crate) const NEWEST_SCHEMA_VERSION: &str = "SELECT max(version) FROM schema_versions";
+
+pub(crate) const RECORD_SCHEMA_VERSION: &str = "INSERT INTO schema_versions (version, applied_at) VALUES (?1, ?2)";
+
+pub(crate) const BUMP_CHANGE_NUMBER: &str = "INSERT INTO changes (org_id, number) VALUES (?1, 1)
+     ON CONFLICT (org_id) DO UPDATE SET number = changes.number + 1";
+
+pub(crate) const CHANGE_NUMBER: &str = "SELECT number FROM changes WHERE org_id = ?1";
+
+/// Proves that the store answers.
+pub(crate) const PING: &str = "SELECT 1";
+
+/// PostgreSQL only: writes of one org are serial, as they are on SQLite.
+pub(crate) const LOCK_ORG: &str = "SELECT pg_advisory_xact_lock(hashtextextended(?1, 0))::text";
+
+/// PostgreSQL only: one node migrates at a time.
+pub(crate) const LOCK_MIGRATIONS: &str = "SELECT pg_advisory_xact_lock(7420)::text";

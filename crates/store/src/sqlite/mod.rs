@@ -1,0 +1,136 @@
+//! SQLite: readers where they are asked for, one writer thread whose callers share commits.
+
+mod readers;
+mod writer;
+
+use std::path::Path;
+
+use base::{Clock, Error, Kind, Result};
+use rusqlite::config::DbConfig;
+use rusqlite::{Connection, ErrorCode, OpenFlags, Statement, TransactionBehavior, ffi};
+
+use crate::changes::ChangeNumbers;
+use crate::migrate::migrate;
+use crate::param::Param;
+use crate::row::Row;
+use crate::tx::Tx;
+
+pub(crate) use readers::Readers;
+pub(crate) use writer::Writer;
+
+/// An open database file.
+pub(crate) struct Sqlite {
+    pub(crate) readers: Readers,
+    pub(crate) writer: Writer,
+    pub(crate) changes: ChangeNumbers,
+}
+
+impl Sqlite {
+    /// Opens or creates the file at `path` and brings its schema up to date.
+    pub(crate) fn open(path: &Path, clock: &Clock) -> Result<Self> {
+        let mut connection = connect(path, OpenFlags::default())?;
+        // Durable means durable: every commit waits for its fsync, and group commit pays for it.
+        connection.execute_batch("PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL;").map_err(from_sqlite)?;
+        // Immediate, so that of two processes that start together one waits instead of failing half-way.
+        let migration = connection.transaction_with_behavior(TransactionBehavior::Immediate).map_err(from_sqlite)?;
+        migrate(&mut Tx::sqlite(&migration), clock)?;
+        migration.commit().map_err(from_sqlite)?;
+        let changes = ChangeNumbers::new();
+        let writer = Writer::start(connection, changes.clone())?;
+        Ok(Self { readers: Readers::new(path), writer, changes })
+    }
+}
+
+/// A connection with the settings that all of ours share.
+fn connect(path: &Path, flags: OpenFlags) -> Result<Connection> {
+    let connection = Connection::open_with_flags(path, flags).map_err(from_sqlite)?;
+    connection
+        .execute_batch("PRAGMA foreign_keys = ON; PRAGMA temp_store = MEMORY; PRAGMA trusted_schema = OFF;")
+        .map_err(from_sqlite)?;
+    // Otherwise the planner looks into the bound values, and a kept statement is parsed anew whenever one of them changes:
+    // that costs many times what the statement itself does.
+    connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true).map_err(from_sqlite)?;
+    // A checkpoint may hold the file for a moment; nothing else competes for it.
+    connection.busy_timeout(std::time::Duration::from_secs(5)).map_err(from_sqlite)?;
+    connection.set_prepared_statement_cache_capacity(256);
+    Ok(connection)
+}
+
+pub(crate) fn query<T>(
+    connection: &Connection,
+    sql: &str,
+    params: &[Param<'_>],
+    map: &mut dyn FnMut(&Row<'_>) -> Result<T>,
+) -> Result<Vec<T>> {
+    let mut statement = connection.prepare_cached(sql).map_err(from_sqlite)?;
+    every_parameter_is_used(&statement, params)?;
+    let mut rows = statement.query(rusqlite::params_from_iter(params)).map_err(from_sqlite)?;
+    let mut items = Vec::new();
+    while let Some(row) = rows.next().map_err(from_sqlite)? {
+        items.push(map(&Row::sqlite(row))?);
+    }
+    Ok(items)
+}
+
+pub(crate) fn execute(connection: &Connection, sql: &str, params: &[Param<'_>]) -> Result<u64> {
+    let mut statement = connection.prepare_cached(sql).map_err(from_sqlite)?;
+    every_parameter_is_used(&statement, params)?;
+    let touched = statement.execute(rusqlite::params_from_iter(params)).map_err(from_sqlite)?;
+    Ok(u64::try_from(touched).unwrap_or(u64::MAX))
+}
+
+/// A statement with `?2` and no `?1` has, to SQLite, two parameters. One that forgets its org must fail here as it does on
+/// PostgreSQL, which cannot tell the type of a parameter that is nowhere used.
+fn every_parameter_is_used(statement: &Statement<'_>, params: &[Param<'_>]) -> Result<()> {
+    match (1..=params.len()).find(|index| statement.parameter_name(*index).is_none()) {
+        Some(unused) => Err(Error::internal(format_args!("parameter ?{unused} is bound and not used"))),
+        None => Ok(()),
+    }
+}
+
+pub(crate) fn from_sqlite(error: rusqlite::Error) -> Error {
+    match error.sqlite_error_code() {
+        Some(ErrorCode::DiskFull) => {
+            Error::new(Kind::Unavailable, "the server's disk is full: nothing was changed").logged(error)
+        }
+        Some(ErrorCode::ConstraintViolation) if is_duplicate(&error) => {
+            Error::new(Kind::Conflict, "it exists already").logged(error)
+        }
+        Some(
+            ErrorCode::SystemIoFailure
+            | ErrorCode::CannotOpen
+            | ErrorCode::ReadOnly
+            | ErrorCode::DatabaseBusy
+            | ErrorCode::DatabaseLocked
+            | ErrorCode::NotADatabase
+            | ErrorCode::DatabaseCorrupt,
+        ) => Error::new(Kind::Unavailable, "the server cannot use its disk right now: nothing was changed").logged(error),
+        _ => Error::internal(error),
+    }
+}
+
+/// Whether a row with the same key exists; a missing value is a fault of ours, not the caller's.
+fn is_duplicate(error: &rusqlite::Error) -> bool {
+    let extended = error.sqlite_error().map(|cause| cause.extended_code);
+    matches!(extended, Some(ffi::SQLITE_CONSTRAINT_UNIQUE | ffi::SQLITE_CONSTRAINT_PRIMARYKEY))
+}
+
+#[cfg(test)]
+mod tests {
+    use rusqlite::StatementStatus;
+
+    use super::*;
+
+    #[test]
+    fn a_kept_statement_is_parsed_once_whatever_is_bound() {
+        let connection = connect(Path::new(":memory:"), OpenFlags::default()).unwrap();
+        connection
+            .execute_batch("CREATE TABLE notes (id TEXT PRIMARY KEY, at BIGINT); CREATE INDEX by_at ON notes (at);")
+            .unwrap();
+        let mut statement = connection.prepare("SELECT id FROM notes WHERE at < ?1 ORDER BY at DESC LIMIT ?2").unwrap();
+        for at in 0..10 {
+            assert!(!statement.exists([at, at]).unwrap());
+        }
+        assert_eq!(statement.get_status(StatementStatus::RePrepare), 0);
+    }
+}

@@ -1,0 +1,172 @@
+//! The unscoped store: opened once by the server, used by `guard` alone.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+use base::{Clock, OrgId, Result};
+
+use crate::param::{self, Param};
+use crate::postgres::Postgres;
+use crate::row::Row;
+use crate::scoped::OrgStore;
+use crate::sqlite::{self, Sqlite};
+use crate::{Tx, sql};
+
+/// How often a node on PostgreSQL looks whether another one changed something that a subscriber waits for.
+const CHANGE_POLL: Duration = Duration::from_millis(500);
+
+/// The lane of writes that belong to no org.
+const INSTANCE_LANE: &str = "instance";
+
+/// Where the rows are.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum StoreConfig {
+    /// A file on this machine.
+    Sqlite {
+        /// The file.
+        path: PathBuf,
+    },
+    /// A database that several nodes may share.
+    Postgres {
+        /// `postgres://user:password@host/database`.
+        url: String,
+    },
+}
+
+/// Which engine a store runs on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Engine {
+    /// One file, one process.
+    Sqlite,
+    /// One database, several processes.
+    Postgres,
+}
+
+/// Both engines behind one handle. Cheap to clone.
+#[derive(Clone)]
+pub struct Store(Arc<On>);
+
+enum On {
+    Sqlite(Sqlite),
+    Postgres(Postgres),
+}
+
+impl Store {
+    /// Opens the store and brings its schema up to date. Data of a newer release is refused.
+    pub async fn open(config: &StoreConfig, clock: &Clock) -> Result<Self> {
+        let on = match config {
+            StoreConfig::Sqlite { path } => On::Sqlite(Sqlite::open(path, clock)?),
+            StoreConfig::Postgres { url } => On::Postgres(Postgres::open(url, clock).await?),
+        };
+        Ok(Self(Arc::new(on)))
+    }
+
+    /// The engine underneath.
+    pub fn engine(&self) -> Engine {
+        match &*self.0 {
+            On::Sqlite(_) => Engine::Sqlite,
+            On::Postgres(_) => Engine::Postgres,
+        }
+    }
+
+    /// The rows of one org. Only `guard` calls this: a tool gets its handle from its permit.
+    pub fn org(&self, org: &OrgId) -> OrgStore {
+        OrgStore::new(self.clone(), org.clone())
+    }
+
+    /// One statement over all orgs: how a credential finds its org.
+    pub async fn query<T>(
+        &self,
+        sql: &'static str,
+        params: &[Param<'_>],
+        mut map: impl FnMut(&Row<'_>) -> Result<T> + Send,
+    ) -> Result<Vec<T>> {
+        param::check(params)?;
+        match &*self.0 {
+            On::Sqlite(on) => on.readers.with(|connection| sqlite::query(connection, sql, params, &mut map)),
+            On::Postgres(on) => on.query(sql, params).await?.iter().map(|row| map(&Row::postgres(row))).collect(),
+        }
+    }
+
+    /// The first row of [`Store::query`].
+    pub async fn first<T>(
+        &self,
+        sql: &'static str,
+        params: &[Param<'_>],
+        map: impl FnMut(&Row<'_>) -> Result<T> + Send,
+    ) -> Result<Option<T>> {
+        Ok(self.query(sql, params, map).await?.into_iter().next())
+    }
+
+    /// A write that belongs to no org: new orgs, instance keys.
+    pub async fn write_instance<T: Send + 'static>(
+        &self,
+        job: impl FnMut(&mut Tx<'_>) -> Result<T> + Send + 'static,
+    ) -> Result<T> {
+        self.write(INSTANCE_LANE, job).await
+    }
+
+    pub(crate) async fn write<T: Send + 'static>(
+        &self,
+        lane: &str,
+        job: impl FnMut(&mut Tx<'_>) -> Result<T> + Send + 'static,
+    ) -> Result<T> {
+        match &*self.0 {
+            On::Sqlite(on) => on.writer.write(job).await,
+            On::Postgres(on) => on.write(lane, job).await,
+        }
+    }
+
+    pub(crate) async fn read<T: Send + 'static>(
+        &self,
+        mut job: impl FnMut(&mut Tx<'_>) -> Result<T> + Send + 'static,
+    ) -> Result<T> {
+        match &*self.0 {
+            On::Sqlite(on) => on.readers.snapshot(|connection| job(&mut Tx::sqlite(connection))),
+            On::Postgres(on) => on.read(job).await,
+        }
+    }
+
+    /// The org's change number. A cache that was filled at the same number is fresh; only equality means anything.
+    pub async fn change_number(&self, org: &OrgId) -> Result<u64> {
+        match &*self.0 {
+            On::Sqlite(on) => Ok(on.changes.of(org)),
+            On::Postgres(_) => {
+                let number = self.first(sql::CHANGE_NUMBER, &crate::params![org], |row| row.get::<i64>(0)).await?;
+                Ok(number.unwrap_or(0).unsigned_abs())
+            }
+        }
+    }
+
+    /// Waits until the org's change number is no longer `seen`, and says what it is.
+    pub async fn changed(&self, org: &OrgId, seen: u64) -> Result<u64> {
+        match &*self.0 {
+            On::Sqlite(on) => Ok(on.changes.changed(org, seen).await),
+            On::Postgres(_) => loop {
+                let number = self.change_number(org).await?;
+                if number != seen {
+                    return Ok(number);
+                }
+                tokio::time::sleep(CHANGE_POLL).await;
+            },
+        }
+    }
+
+    /// Proves that the store answers.
+    pub async fn ping(&self) -> Result<()> {
+        self.query(sql::PING, &[], |_| Ok(())).await.map(drop)
+    }
+
+    /// Waits for queued writes and lets go of the engine. Later calls are refused.
+    pub async fn close(&self) {
+        match &*self.0 {
+            On::Sqlite(on) => {
+                // The writer goes last: only it can empty the log into the file.
+                on.readers.close();
+                on.writer.stop().await;
+            }
+            On::Postgres(on) => on.close(),
+        }
+    }
+}

@@ -1,0 +1,91 @@
+//! A transaction, seen as plain synchronous calls. The caller's closure commits by returning `Ok`.
+
+use base::{Error, OrgId, Result};
+
+use crate::param::{self, Param};
+use crate::postgres::Session;
+use crate::row::Row;
+use crate::{sql, sqlite};
+
+/// A transaction on either engine.
+pub struct Tx<'c> {
+    on: On<'c>,
+    bumped: Vec<OrgId>,
+    failure: Option<Error>,
+}
+
+enum On<'c> {
+    Sqlite(&'c rusqlite::Connection),
+    Postgres(&'c Session),
+}
+
+impl<'c> Tx<'c> {
+    pub(crate) fn sqlite(connection: &'c rusqlite::Connection) -> Self {
+        Self { on: On::Sqlite(connection), bumped: Vec::new(), failure: None }
+    }
+
+    pub(crate) fn postgres(session: &'c Session) -> Self {
+        Self { on: On::Postgres(session), bumped: Vec::new(), failure: None }
+    }
+
+    /// Every row that `sql` selects, each turned into a `T`.
+    pub fn query<T>(
+        &mut self,
+        sql: &'static str,
+        params: &[Param<'_>],
+        mut map: impl FnMut(&Row<'_>) -> Result<T>,
+    ) -> Result<Vec<T>> {
+        let outcome = param::check(params).and_then(|()| match self.on {
+            On::Sqlite(connection) => sqlite::query(connection, sql, params, &mut map),
+            On::Postgres(session) => session.query(sql, params)?.iter().map(|row| map(&Row::postgres(row))).collect(),
+        });
+        self.remember(outcome)
+    }
+
+    /// The first row that `sql` selects, if any.
+    pub fn first<T>(
+        &mut self,
+        sql: &'static str,
+        params: &[Param<'_>],
+        map: impl FnMut(&Row<'_>) -> Result<T>,
+    ) -> Result<Option<T>> {
+        Ok(self.query(sql, params, map)?.into_iter().next())
+    }
+
+    /// Runs `sql` and says how many rows it touched.
+    pub fn execute(&mut self, sql: &'static str, params: &[Param<'_>]) -> Result<u64> {
+        let outcome = param::check(params).and_then(|()| match self.on {
+            On::Sqlite(connection) => sqlite::execute(connection, sql, params),
+            On::Postgres(session) => session.execute(sql, params),
+        });
+        self.remember(outcome)
+    }
+
+    /// Says that what an org's principals may do has changed: every cached principal of that org is read anew, on every node,
+    /// from the moment this transaction commits.
+    pub fn bump(&mut self, org: &OrgId) -> Result<()> {
+        self.execute(sql::BUMP_CHANGE_NUMBER, &crate::params![org])?;
+        self.bumped.push(org.clone());
+        Ok(())
+    }
+
+    fn remember<T>(&mut self, outcome: Result<T>) -> Result<T> {
+        if let Err(error) = &outcome {
+            self.failure.get_or_insert_with(|| error.clone());
+        }
+        outcome
+    }
+
+    /// What the closure answered, unless it went on after a failed statement. PostgreSQL has given up the whole transaction by
+    /// then and calls its rollback a commit; SQLite would keep the rest. Neither may be acknowledged.
+    pub(crate) fn settle<T>(&self, answer: Result<T>) -> Result<T> {
+        match (answer, &self.failure) {
+            (Ok(_), Some(failure)) => Err(failure.clone()),
+            (answer, _) => answer,
+        }
+    }
+
+    pub(crate) fn into_bumped(self) -> Vec<OrgId> {
+        self.bumped
+    }
+}

@@ -1,0 +1,14 @@
+//! What both engines promise, asked of both in the same words.
+
+#[path = "store/cases.rs"]
+mod cases;
+#[path = "store/changes.rs"]
+mod changes;
+#[path = "store/nodes.rs"]
+mod nodes;
+#[path = "store/schema.rs"]
+mod schema;
+#[path = "store/scope.rs"]
+mod scope;
+#[path = "store/writes.rs"]
+mod writes;

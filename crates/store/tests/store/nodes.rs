@@ -1,0 +1,76 @@
+//! Two nodes on one PostgreSQL: they see each other's changes, wait for each other's writes, and survive a deadlock.
+#![cfg(test)]
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use store::{OrgStore, OrgTx, params};
+use testkit::Engine;
+use tokio::sync::Barrier;
+use tokio::task::JoinSet;
+
+use crate::cases::{count, increment, insert, notes};
+
+#[expect(clippy::disallowed_methods, reason = "a test of the store stands where guard stands in the server")]
+fn rows_of(node: &store::Store, org: &OrgStore) -> OrgStore {
+    node.org(org.org())
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn nodes_see_each_others_change_numbers() {
+    let (test, org) = notes(Engine::Postgres).await;
+    let second = test.second_node().await;
+    let start = second.change_number(org.org()).await.unwrap();
+    assert_eq!(start, test.store.change_number(org.org()).await.unwrap());
+    let (woken, written) = tokio::join!(second.changed(org.org(), start), org.write(|tx| tx.bump()));
+    written.unwrap();
+    let after = woken.unwrap();
+    assert_ne!(after, start);
+    rows_of(&second, &org).write(|tx| tx.bump()).await.unwrap();
+    assert_ne!(test.store.change_number(org.org()).await.unwrap(), after);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn writes_of_one_org_never_overlap_across_nodes() {
+    let (test, org) = notes(Engine::Postgres).await;
+    let elsewhere = rows_of(&test.second_node().await, &org);
+    org.write(|tx| insert(tx, "counter")).await.unwrap();
+    let mut writers = JoinSet::new();
+    for writer in 0..32 {
+        let node = if writer % 2 == 0 { org.clone() } else { elsewhere.clone() };
+        writers.spawn(async move { increment(&node, "counter").await });
+    }
+    for outcome in writers.join_all().await {
+        outcome.unwrap();
+    }
+    assert_eq!(count(&org, "counter").await, Some(32));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_loser_of_a_deadlock_is_run_again() {
+    let (test, org) = notes(Engine::Postgres).await;
+    let other = test.new_org();
+    org.write(|tx| insert(tx, "left")).await.unwrap();
+    org.write(|tx| insert(tx, "right")).await.unwrap();
+    let runs = Arc::new(AtomicU32::new(0));
+    let both_hold_one = Arc::new(Barrier::new(2));
+    // Two orgs take the same two rows crosswise, which no statement of ours does: their lanes cannot help.
+    let crosswise = |rows: [&'static str; 2]| {
+        let (runs, both_hold_one) = (runs.clone(), both_hold_one.clone());
+        move |tx: &mut OrgTx<'_, '_>| {
+            let run = runs.fetch_add(1, Ordering::SeqCst);
+            for (step, row) in rows.into_iter().enumerate() {
+                tx.execute("UPDATE notes SET count = count + 1 WHERE ?1 <> '' AND id = ?2", &params![row])?;
+                if step == 0 && run < 2 {
+                    tokio::runtime::Handle::current().block_on(both_hold_one.wait());
+                }
+            }
+            Ok(())
+        }
+    };
+    let (one, two) = tokio::join!(org.write(crosswise(["left", "right"])), other.write(crosswise(["right", "left"])));
+    one.unwrap();
+    two.unwrap();
+    assert_eq!(runs.load(Ordering::SeqCst), 3);
+    assert_eq!((count(&org, "left").await, count(&org, "right").await), (Some(2), Some(2)));
+}

@@ -1,0 +1,76 @@
+//! `bricks.list`
+
+use base::{BrickId, BrickVersionId, Result, Scope, Timestamp};
+use guard::{Capability, Effect, Spec};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::{LIMIT_DEFAULT, Status};
+use crate::reply::Answer;
+use crate::tool::{Call, Tool};
+
+pub(crate) struct List;
+
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Input {
+    /// Only bricks with this status.
+    status: Option<Status>,
+    /// How many, newest first. 20 by default.
+    #[schemars(range(min = 1, max = 100))]
+    limit: Option<u32>,
+}
+
+#[derive(Debug, Serialize, JsonSchema)]
+pub(crate) struct Output {
+    /// Newest first; rules and prompts are not shown.
+    bricks: Vec<Brick>,
+}
+
+#[derive(Debug, Serialize, JsonSchema)]
+struct Brick {
+    #[schemars(with = "String")]
+    brick_id: BrickId,
+    brick_key: String,
+    brick_name: String,
+    status: Status,
+    #[schemars(with = "String")]
+    current_version_id: BrickVersionId,
+    /// ISO 8601.
+    #[schemars(with = "String")]
+    updated_at: Timestamp,
+}
+
+impl Tool for List {
+    const SPEC: Spec = Spec {
+        name: "bricks.list",
+        title: "List bricks",
+        description: "Lists the workspace's bricks, newest first: ids, keys, names and status, without their rules.",
+        scope: Scope::BricksRead,
+        needs: Capability::Always,
+        effect: Effect::ReadOnly,
+        idempotent: true,
+    };
+    type Input = Input;
+    type Output = Output;
+
+    async fn call(&self, call: Call<'_>, input: Input) -> Result<Answer<Output>> {
+        let limit = input.limit.unwrap_or(LIMIT_DEFAULT);
+        let bricks = call.workshop().list_bricks(input.status.map(Into::into), limit).await?;
+        let text = format!("Listed {} brick(s).", bricks.len());
+        Ok(Answer::new(text, Output { bricks: bricks.into_iter().map(Brick::from).collect() }))
+    }
+}
+
+impl From<::kits::BrickSummary> for Brick {
+    fn from(brick: ::kits::BrickSummary) -> Self {
+        Self {
+            brick_id: brick.brick_id,
+            brick_key: brick.brick_key,
+            brick_name: brick.brick_name,
+            status: brick.status.into(),
+            current_version_id: brick.current_version_id,
+            updated_at: brick.updated_at,
+        }
+    }
+}

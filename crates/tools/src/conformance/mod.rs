@@ -1,0 +1,105 @@
+//! What the official MCP conformance suite expects to find on a server: tools, prompts and resources with fixed names and
+//! fixed answers. They are in the catalogue only when the operator turns them on (`TOOLCRIB_CONFORMANCE=1`), and then they go
+//! through the same doors and the same gate as any tool, so that the suite tests those.
+//!
+//! Fixtures read and write no rows.
+
+mod content;
+mod notices;
+mod questions;
+mod schemas;
+mod shelf;
+
+use base::{Result, Scope};
+use guard::{Capability, Effect, Spec};
+use mcp::Fault;
+use mcp::model::CallResult;
+use serde_json::{Value, json};
+
+use crate::reply::Reply;
+use crate::tool::{Call, Registered, Run, Running};
+
+pub(crate) use shelf::Fixtures;
+
+/// A picture of one pixel.
+const PNG: &str = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8DwHwAFBQIAX8jx0gAAAABJRU5ErkJggg==";
+
+/// What a fixture does. None takes long, so none waits.
+type Act = fn(Call<'_>) -> Result<Reply, Fault>;
+
+/// One tool of the suite's.
+struct Fixture {
+    name: &'static str,
+    description: &'static str,
+    act: Act,
+    input_schema: fn() -> Value,
+}
+
+/// Every fixture tool.
+pub(crate) fn tools() -> Result<Vec<Registered>> {
+    let all = [content::FIXTURES, notices::FIXTURES, questions::FIXTURES, schemas::FIXTURES];
+    all.into_iter().flatten().map(Fixture::register).collect()
+}
+
+fn no_arguments() -> Value {
+    json!({"type": "object", "additionalProperties": false})
+}
+
+impl Fixture {
+    const fn new(name: &'static str, description: &'static str, act: Act) -> Self {
+        Self { name, description, act, input_schema: no_arguments }
+    }
+
+    const fn taking(self, input_schema: fn() -> Value) -> Self {
+        Self { input_schema, ..self }
+    }
+
+    fn register(&self) -> Result<Registered> {
+        let spec = Spec {
+            name: self.name,
+            title: "Conformance fixture",
+            description: self.description,
+            scope: Scope::ConformanceRun,
+            needs: Capability::Always,
+            effect: Effect::ReadOnly,
+            idempotent: true,
+        };
+        Registered::raw(spec, (self.input_schema)(), None, Acting(self.act))
+    }
+}
+
+struct Acting(Act);
+
+impl Run for Acting {
+    fn run<'a>(&'a self, call: Call<'a>, _: Value) -> Running<'a> {
+        Box::pin(async move { (self.0)(call) })
+    }
+}
+
+/// A finished call that says `text`.
+fn said(text: impl Into<mcp::model::Text>) -> Result<Reply, Fault> {
+    Ok(Reply::Complete(CallResult::text(text)))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::*;
+    use crate::Catalogue;
+
+    #[test]
+    fn fixtures_are_there_only_when_asked_for_and_take_their_own_scope() {
+        let names = |catalogue: &Catalogue| -> Vec<&str> { catalogue.tools().iter().map(|tool| tool.spec().name).collect() };
+        let (builtin, with_fixtures) = (Catalogue::builtin().unwrap(), Catalogue::with_conformance().unwrap());
+        let (menu, all) = (names(&builtin), names(&with_fixtures));
+        assert_eq!(all[..menu.len()], menu, "the menu comes first");
+        assert!(menu.iter().all(|name| !name.starts_with("test_")));
+        assert_eq!(all.iter().collect::<BTreeSet<_>>().len(), all.len());
+        for tool in &with_fixtures.tools()[menu.len()..] {
+            assert_eq!(tool.spec().scope, Scope::ConformanceRun, "{tool:?}");
+        }
+        assert_eq!(builtin.shelf().scope(), None);
+        assert_eq!(with_fixtures.shelf().scope(), Some(Scope::ConformanceRun));
+    }
+}

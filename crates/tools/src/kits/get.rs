@@ -1,0 +1,170 @@
+//! `kits.get`
+
+use base::{BrickId, BrickVersionId, KitId, KitVersionId, Result, Scope, Timestamp};
+use guard::{Capability, Effect, Spec};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::bricks::Status;
+use crate::reply::Answer;
+use crate::tool::{Call, Tool};
+
+pub(crate) struct Get;
+
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Input {
+    /// Kit of this workspace.
+    kit_id: String,
+    /// Include a summary of each brick.
+    #[serde(default)]
+    include_bricks: bool,
+    /// Include whether it could be published, and what stands in the way.
+    #[serde(default)]
+    include_publish_readiness: bool,
+}
+
+#[derive(Debug, Serialize, JsonSchema)]
+pub(crate) struct Output {
+    #[schemars(with = "String")]
+    kit_id: KitId,
+    kit_code: String,
+    name: String,
+    status: Status,
+    #[schemars(with = "String")]
+    current_version_id: KitVersionId,
+    /// Number of the current version.
+    current_version: i64,
+    /// ISO 8601.
+    #[schemars(with = "String")]
+    updated_at: Timestamp,
+    included_brick_count: usize,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    bricks: Option<Vec<Brick>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    publish_readiness: Option<Readiness>,
+}
+
+#[derive(Debug, Serialize, JsonSchema)]
+struct Brick {
+    #[schemars(with = "String")]
+    brick_id: BrickId,
+    brick_key: String,
+    brick_name: String,
+    #[schemars(with = "String")]
+    brick_version_id: BrickVersionId,
+    brick_version: i64,
+    /// `draft` or `published`.
+    brick_version_status: &'static str,
+    /// Publishing the kit would publish this version.
+    will_promote_on_publish: bool,
+    /// A newer version of the brick is published.
+    update_available: bool,
+}
+
+#[derive(Debug, Serialize, JsonSchema)]
+struct Readiness {
+    publishable: bool,
+    /// `Ready`, `Ready with warnings` or `Blocked`.
+    status_badge: &'static str,
+    blockers: Vec<Finding>,
+    warnings: Vec<Finding>,
+    included_bricks_count: usize,
+    draft_bricks_to_promote: usize,
+    published_bricks_included: usize,
+    blockers_count: usize,
+    warnings_count: usize,
+}
+
+#[derive(Debug, Serialize, JsonSchema)]
+struct Finding {
+    code: &'static str,
+    #[schemars(with = "Option<String>")]
+    brick_id: Option<BrickId>,
+    #[schemars(with = "Option<String>")]
+    brick_version_id: Option<BrickVersionId>,
+}
+
+impl Tool for Get {
+    const SPEC: Spec = Spec {
+        name: "kits.get",
+        title: "Get a kit",
+        description: "Shows one kit, on request with its bricks and with what stands in the way of publishing it. Read-only: \
+                      rules are not shown, and publishing is a person's decision in the console.",
+        scope: Scope::KitsRead,
+        needs: Capability::Always,
+        effect: Effect::ReadOnly,
+        idempotent: true,
+    };
+    type Input = Input;
+    type Output = Output;
+
+    async fn call(&self, call: Call<'_>, input: Input) -> Result<Answer<Output>> {
+        let workshop = call.workshop();
+        let kit = workshop.kit_summary(&input.kit_id, input.include_bricks, input.include_publish_readiness).await?;
+        let badge = kit.publish_readiness.as_ref().map(|readiness| format!(" {}.", readiness.status_badge().word()));
+        let text = format!(
+            "Kit {} ({}), version {}, {} brick(s).{}",
+            kit.summary.name,
+            kit.summary.status.word(),
+            kit.current_version,
+            kit.summary.brick_count,
+            badge.unwrap_or_default()
+        );
+        Ok(Answer::new(text, kit.into()))
+    }
+}
+
+impl From<::kits::KitInspection> for Output {
+    fn from(kit: ::kits::KitInspection) -> Self {
+        Self {
+            kit_id: kit.summary.kit_id,
+            kit_code: kit.summary.kit_code,
+            name: kit.summary.name,
+            status: kit.summary.status.into(),
+            current_version_id: kit.summary.current_version_id,
+            current_version: kit.current_version,
+            updated_at: kit.summary.updated_at,
+            included_brick_count: kit.summary.brick_count,
+            bricks: kit.bricks.map(|bricks| bricks.into_iter().map(Brick::from).collect()),
+            publish_readiness: kit.publish_readiness.map(Readiness::from),
+        }
+    }
+}
+
+impl From<::kits::KitBrick> for Brick {
+    fn from(brick: ::kits::KitBrick) -> Self {
+        Self {
+            brick_id: brick.brick_id,
+            brick_key: brick.brick_key,
+            brick_name: brick.brick_name,
+            brick_version_id: brick.brick_version_id,
+            brick_version: brick.brick_version,
+            brick_version_status: brick.brick_version_status.word(),
+            will_promote_on_publish: brick.will_promote_on_publish,
+            update_available: brick.update_available,
+        }
+    }
+}
+
+impl From<::kits::Readiness> for Readiness {
+    fn from(readiness: ::kits::Readiness) -> Self {
+        Self {
+            publishable: readiness.publishable(),
+            status_badge: readiness.status_badge().word(),
+            blockers_count: readiness.blockers.len(),
+            warnings_count: readiness.warnings.len(),
+            blockers: readiness.blockers.into_iter().map(|finding| Finding::of(finding, ::kits::Blocker::word)).collect(),
+            warnings: readiness.warnings.into_iter().map(|finding| Finding::of(finding, ::kits::Warning::word)).collect(),
+            included_bricks_count: readiness.included_bricks_count,
+            draft_bricks_to_promote: readiness.draft_bricks_to_promote,
+            published_bricks_included: readiness.published_bricks_included,
+        }
+    }
+}
+
+impl Finding {
+    fn of<C>(finding: ::kits::Finding<C>, word: impl Fn(C) -> &'static str) -> Self {
+        Self { code: word(finding.code), brick_id: finding.brick_id, brick_version_id: finding.brick_version_id }
+    }
+}

@@ -1,0 +1,79 @@
+//! `kits.list`
+
+use base::{KitId, KitVersionId, Result, Scope, Timestamp};
+use guard::{Capability, Effect, Spec};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::bricks::{LIMIT_DEFAULT, Status};
+use crate::reply::Answer;
+use crate::tool::{Call, Tool};
+
+pub(crate) struct List;
+
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Input {
+    /// Only kits with this status.
+    status: Option<Status>,
+    /// How many, newest first. 20 by default.
+    #[schemars(range(min = 1, max = 100))]
+    limit: Option<u32>,
+}
+
+#[derive(Debug, Serialize, JsonSchema)]
+pub(crate) struct Output {
+    /// Newest first; notes and versions are not shown.
+    kits: Vec<Kit>,
+}
+
+#[derive(Debug, Serialize, JsonSchema)]
+struct Kit {
+    #[schemars(with = "String")]
+    kit_id: KitId,
+    /// Eight upper-case hex digits, the same across versions.
+    kit_code: String,
+    name: String,
+    status: Status,
+    #[schemars(with = "String")]
+    current_version_id: KitVersionId,
+    /// ISO 8601.
+    #[schemars(with = "String")]
+    updated_at: Timestamp,
+    brick_count: usize,
+}
+
+impl Tool for List {
+    const SPEC: Spec = Spec {
+        name: "kits.list",
+        title: "List kits",
+        description: "Lists the workspace's kits, newest first: ids, codes, names, status and how many bricks each includes.",
+        scope: Scope::KitsRead,
+        needs: Capability::Always,
+        effect: Effect::ReadOnly,
+        idempotent: true,
+    };
+    type Input = Input;
+    type Output = Output;
+
+    async fn call(&self, call: Call<'_>, input: Input) -> Result<Answer<Output>> {
+        let limit = input.limit.unwrap_or(LIMIT_DEFAULT);
+        let kits = call.workshop().list_kits(input.status.map(Into::into), limit).await?;
+        let text = format!("Listed {} kit(s).", kits.len());
+        Ok(Answer::new(text, Output { kits: kits.into_iter().map(Kit::from).collect() }))
+    }
+}
+
+impl From<::kits::KitSummary> for Kit {
+    fn from(kit: ::kits::KitSummary) -> Self {
+        Self {
+            kit_id: kit.kit_id,
+            kit_code: kit.kit_code,
+            name: kit.name,
+            status: kit.status.into(),
+            current_version_id: kit.current_version_id,
+            updated_at: kit.updated_at,
+            brick_count: kit.brick_count,
+        }
+    }
+}

@@ -1,0 +1,35 @@
+//! The long runs: hours of `kill -9` under load, then hours of fuzzing.
+
+use std::process::Command;
+
+use anyhow::{Result, bail};
+
+use crate::root;
+
+/// Every fuzz target, as its file in `fuzz/fuzz_targets` is called.
+pub const FUZZ_TARGETS: [&str; 2] = ["message", "request"];
+
+/// Runs the marathon, then each fuzz target for `fuzz_minutes`.
+pub fn run(rounds: u32, fuzz_minutes: u64) -> Result<()> {
+    let marathon = Command::new("cargo")
+        .args(["test", "--release", "--package", "cli", "--test", "it", "kill_nine", "--", "--nocapture"])
+        .env("TOOLCRIB_SOAK_ROUNDS", rounds.to_string())
+        .current_dir(root())
+        .status()?;
+    if !marathon.success() {
+        bail!("the marathon failed");
+    }
+    for target in FUZZ_TARGETS {
+        let seconds = fuzz_minutes * 60;
+        let fuzzed = Command::new("cargo")
+            .args(["fuzz", "run", target, "--", &format!("-max_total_time={seconds}"), "-max_len=65536"])
+            // The pinned toolchain is a stable one; the sanitizers behind cargo-fuzz ask for more.
+            .env("RUSTC_BOOTSTRAP", "1")
+            .current_dir(root().join("fuzz"))
+            .status()?;
+        if !fuzzed.success() {
+            bail!("fuzzing `{target}` found something: see fuzz/artifacts/{target}");
+        }
+    }
+    Ok(())
+}
