@@ -7,6 +7,8 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail};
 
+use crate::connection::{Connection, post};
+
 /// How long a server may take to answer for the first time.
 const START_LIMIT: Duration = Duration::from_secs(20);
 
@@ -45,13 +47,15 @@ impl Process {
         Ok(kilobytes * 1024)
     }
 
-    /// Waits until something answers at `address`, and says how long it took since `began`.
+    /// Waits until the server at `address` answers, and says how long it took since `began`.
     pub(crate) async fn wait_for(&mut self, address: SocketAddr, began: Instant) -> Result<Duration> {
         while began.elapsed() < START_LIMIT {
             if let Some(status) = self.0.try_wait()? {
                 bail!("the server ended with {status}");
             }
-            if tokio::net::TcpStream::connect(address).await.is_ok() {
+            if let Ok(mut connection) = Connection::open(address).await
+                && connection.exchange(&post("/readyz", "", "")).await.is_ok()
+            {
                 return Ok(began.elapsed());
             }
             tokio::time::sleep(Duration::from_millis(2)).await;

@@ -30,12 +30,28 @@ pub struct Report {
 
 impl Report {
     /// Adds a figure that should be at most `most`.
-    pub(crate) fn at_most(&mut self, name: &'static str, value: f64, unit: &'static str, yardstick: String, aim: &'static str, most: f64) {
+    pub(crate) fn at_most(
+        &mut self,
+        name: &'static str,
+        value: f64,
+        unit: &'static str,
+        yardstick: String,
+        aim: &'static str,
+        most: f64,
+    ) {
         self.figures.push(Figure { name, value, unit, yardstick, aim, met: value <= most });
     }
 
     /// Adds a figure that should be at least `least`.
-    pub(crate) fn at_least(&mut self, name: &'static str, value: f64, unit: &'static str, yardstick: String, aim: &'static str, least: f64) {
+    pub(crate) fn at_least(
+        &mut self,
+        name: &'static str,
+        value: f64,
+        unit: &'static str,
+        yardstick: String,
+        aim: &'static str,
+        least: f64,
+    ) {
         self.figures.push(Figure { name, value, unit, yardstick, aim, met: value >= least });
     }
 }

@@ -229,9 +229,16 @@ mod tests {
 
     #[test]
     fn refusals_say_what_to_do() {
-        let says = |status: u16, body: Value| ApiError::new(StatusCode::from_u16(status).unwrap(), body, Some("3".into())).to_string();
-        assert!(says(401, json!({"error": "Unauthorized"})).starts_with("Unauthorized (401)\nhint: the server does not know this key"));
-        assert!(says(403, json!({"error": "this needs the scope `keys:write`"})).contains("`keys:write` (403)\nhint: the key is good"));
+        let says =
+            |status: u16, body: Value| ApiError::new(StatusCode::from_u16(status).unwrap(), body, Some("3".into())).to_string();
+        assert!(
+            says(401, json!({"error": "Unauthorized"}))
+                .starts_with("Unauthorized (401)\nhint: the server does not know this key")
+        );
+        assert!(
+            says(403, json!({"error": "this needs the scope `keys:write`"}))
+                .contains("`keys:write` (403)\nhint: the key is good")
+        );
         assert_eq!(says(404, json!({"error": "no such project"})), "no such project (404)");
         assert_eq!(says(429, Value::Null), "Too Many Requests (429)\nhint: wait 3 s and try again");
         assert!(says(503, Value::Null).contains("toolcrib doctor"));

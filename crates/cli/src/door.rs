@@ -82,15 +82,20 @@ impl<'w> Door<'w> {
 
 impl std::fmt::Display for RpcError {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let text = |pointer: &str| self.0.pointer(pointer).and_then(Value::as_str).map(|text| clean(text));
+        let text = |pointer: &str| self.0.pointer(pointer).and_then(Value::as_str).map(clean);
         let code = self.0.get("code").map(Value::to_string).unwrap_or_default();
         let kind = text("/data/kind").map(|kind| format!(" ({kind})")).unwrap_or_default();
         write!(f, "{code}{kind}: {}", text("/message").unwrap_or_default())?;
-        for (label, pointer) in [("parameter", "/data/parameter"), ("details", "/data/details"), ("request", "/data/request_id")] {
-            match self.0.pointer(pointer) {
-                None | Some(Value::Null) => {}
-                Some(Value::String(text)) => write!(f, "\n  {label}: {}", clean(text))?,
-                Some(other) => write!(f, "\n  {label}: {other}")?,
+        // The first detail is the message once more.
+        let details = self.0.pointer("/data/details").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
+        for detail in details.iter().filter_map(|detail| detail.get("message")?.as_str()) {
+            if self.0.get("message").and_then(Value::as_str) != Some(detail) {
+                write!(f, "\n  {}", clean(detail))?;
+            }
+        }
+        for (label, pointer) in [("parameter", "/data/parameter"), ("request", "/data/request_id")] {
+            if let Some(said) = text(pointer) {
+                write!(f, "\n  {label}: {said}")?;
             }
         }
         if self.0.pointer("/data/retryable") == Some(&Value::Bool(true)) {
@@ -113,8 +118,12 @@ mod tests {
     #[test]
     fn errors_say_code_kind_and_parameter() {
         let error = RpcError(json!({"code": -32602, "message": "`name` is missing",
-            "data": {"kind": "invalid_params", "parameter": "name", "retryable": false, "request_id": "req_1"}}));
-        assert_eq!(error.to_string(), "-32602 (invalid_params): `name` is missing\n  parameter: name\n  request: req_1");
+            "data": {"kind": "invalid_params", "parameter": "name", "retryable": false, "request_id": "req_1",
+                     "details": [{"message": "`name` is missing"}, {"message": "`nam` is no parameter"}]}}));
+        assert_eq!(
+            error.to_string(),
+            "-32602 (invalid_params): `name` is missing\n  `nam` is no parameter\n  parameter: name\n  request: req_1"
+        );
         let error = RpcError(json!({"code": -32603, "message": "later", "data": {"retryable": true}}));
         assert_eq!(error.to_string(), "-32603: later\nhint: the same call may succeed later");
     }

@@ -80,7 +80,9 @@ impl ServerArgs {
     fn with_own_key(&self, url: &str) -> Result<Found> {
         match look(&self.data_folder()?) {
             State::Running(Some(found)) if found.url == url => Ok(found),
-            _ => bail!("there is no key for {url}: pass --key or set TOOLCRIB_KEY (an org's owner makes one with `toolcrib key add`)"),
+            _ => bail!(
+                "there is no key for {url}: pass --key or set TOOLCRIB_KEY (an org's owner makes one with `toolcrib key add`)"
+            ),
         }
     }
 
@@ -98,7 +100,9 @@ impl ServerArgs {
         match look(&data) {
             State::Running(Some(found)) => Ok(found),
             State::Running(None) => bail!("the server on the data folder {} is still starting: try again", data.display()),
-            State::Stopped => bail!("no server is running on the data folder {}: start it with {serve}{elsewhere}", data.display()),
+            State::Stopped => {
+                bail!("no server is running on the data folder {}: start it with {serve}{elsewhere}", data.display())
+            }
             State::Fresh => bail!(
                 "no server was ever started on the data folder {}: start one with {serve}, or pass --url and --key{elsewhere}",
                 data.display()
@@ -116,7 +120,13 @@ pub(crate) fn look(data: &Path) -> State {
     if !is_locked(data) {
         return State::Stopped;
     }
-    State::Running(Some(Found { url: file.url.trim_end_matches('/').to_owned(), key: file.key, is_admin: true }))
+    State::Running(Some(Found { url: reachable(&file.url), key: file.key, is_admin: true }))
+}
+
+/// Where a server is reached that listens everywhere: on this machine's own address.
+fn reachable(url: &str) -> String {
+    let url = url.trim_end_matches('/');
+    url.replacen("//0.0.0.0:", "//127.0.0.1:", 1).replacen("//[::]:", "//[::1]:", 1)
 }
 
 fn is_locked(data: &Path) -> bool {
@@ -152,6 +162,13 @@ mod tests {
         assert_eq!((found.url.as_str(), found.key.as_str(), found.is_admin), ("http://h:1", "k", false));
         assert!(args(data.path(), Some("http://h:1"), None).find().unwrap_err().to_string().contains("--key"));
         assert!(args(data.path(), Some("h:1"), Some("k")).find().unwrap_err().to_string().contains("`h:1`"));
+    }
+
+    #[test]
+    fn a_server_that_listens_everywhere_is_reached_here() {
+        assert_eq!(reachable("http://0.0.0.0:7420/"), "http://127.0.0.1:7420");
+        assert_eq!(reachable("http://[::]:7420"), "http://[::1]:7420");
+        assert_eq!(reachable("http://10.0.0.0:7420"), "http://10.0.0.0:7420");
     }
 
     #[test]

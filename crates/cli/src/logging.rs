@@ -9,8 +9,9 @@ use crate::config::LogFormat;
 
 /// Starts logging what `filter` lets through.
 pub(crate) fn start(filter: &str, format: LogFormat) -> Result<()> {
-    let filter = EnvFilter::try_new(filter)
-        .with_context(|| format!("`{filter}` is no log filter: write a level (info), or parts of the program (info,server=debug)"))?;
+    let filter = EnvFilter::try_new(filter).with_context(|| {
+        format!("`{filter}` is no log filter: write a level (info), or parts of the program (info,server=debug)")
+    })?;
     let lines = tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr);
     // A second start has nothing to do: whoever came first decides.
     let _ = match format {

@@ -13,6 +13,7 @@ mod duration;
 mod environment;
 mod files;
 mod find;
+mod help;
 mod logging;
 mod opening;
 mod output;
@@ -25,7 +26,7 @@ use clap::{CommandFactory, Parser};
 use tokio::runtime::{Builder, Runtime};
 
 use args::{Cli, Command};
-use commands::{agent, brick, completions, connect, doctor, key, org, project, run, serve, session, stdio, tools, user};
+use commands::{agent, bench, brick, completions, connect, doctor, key, org, project, run, serve, session, stdio, tools, user};
 use config::Settings;
 
 /// What is logged by a command that is over in a moment.
@@ -55,6 +56,11 @@ fn start(command: Command) -> Result<ExitCode> {
             logging::start(filter, format)?;
             let workers = settings.workers();
             on(threads(workers)?, serve::run(settings)).map(|()| ExitCode::SUCCESS)
+        }
+        Command::Bench(args) => {
+            start_client_log()?;
+            let good = on(threads(2)?, bench::run(args))?;
+            Ok(if good { ExitCode::SUCCESS } else { ExitCode::FAILURE })
         }
         Command::Stdio(args) => {
             start_client_log()?;
@@ -86,7 +92,9 @@ async fn client(command: Command) -> Result<ExitCode> {
         Command::User(args) => user::run(args).await.map(success),
         Command::Brick(args) => brick::run_brick(args).await.map(success),
         Command::Kit(args) => brick::run_kit(args).await.map(success),
-        Command::Serve(_) | Command::Stdio(_) | Command::Completions(_) | Command::Watch => Ok(ExitCode::SUCCESS),
+        Command::Bench(_) | Command::Serve(_) | Command::Stdio(_) | Command::Completions(_) | Command::Watch => {
+            Ok(ExitCode::SUCCESS)
+        }
     }
 }
 

@@ -115,7 +115,9 @@ impl Workplace {
     /// Opens a session.
     pub(crate) async fn open_session(&self, project: &str, how: &SessionArgs) -> Result<Opened> {
         let answer = self.api.post(&self.path("/sessions"), &how.request(project)).await.context("cannot open a session")?;
-        Opened::read(answer).context("the server's answer to a new session is not as this release expects it: `toolcrib doctor` compares the versions")
+        Opened::read(answer).context(
+            "the server's answer to a new session is not as this release expects it: `toolcrib doctor` compares the versions",
+        )
     }
 
     /// Ends a session. One that has ended or expired already is as ended as can be.
@@ -154,13 +156,15 @@ mod tests {
             ttl: Some(60),
             ..SessionArgs::default()
         };
-        let asked = json!({"projectId": "p", "workType": "bug_fix", "tools": ["kits.list"], "tool_names": "safe", "ttlSeconds": 60});
+        let asked =
+            json!({"projectId": "p", "workType": "bug_fix", "tools": ["kits.list"], "tool_names": "safe", "ttlSeconds": 60});
         assert_eq!(how.request("p"), asked);
     }
 
     #[test]
     fn the_key_is_read_from_the_config() {
-        let config = json!({"mcpServers": {"toolcrib": {"type": "http", "url": "u", "headers": {"Authorization": "Bearer rsk_live_1"}}}});
+        let config =
+            json!({"mcpServers": {"toolcrib": {"type": "http", "url": "u", "headers": {"Authorization": "Bearer rsk_live_1"}}}});
         let answer = json!({"sessionId": "ses_1", "mcpUrl": "u", "mcpConfig": config, "expiresAt": "t"});
         let opened = Opened::read(answer).unwrap();
         assert_eq!((opened.id.as_str(), opened.key.as_str()), ("ses_1", "rsk_live_1"));

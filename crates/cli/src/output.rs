@@ -61,6 +61,8 @@ pub(crate) fn facts(value: &Value) -> String {
 fn collect_facts(name: String, value: &Value, lines: &mut Vec<Vec<String>>) {
     match value {
         Value::Object(members) if !members.is_empty() => {
+            let mut members = members.iter().collect::<Vec<_>>();
+            members.sort_by_key(|(member, _)| rank(member));
             for (member, value) in members {
                 let name = if name.is_empty() { member.clone() } else { format!("{name}.{member}") };
                 collect_facts(name, value, lines);
@@ -75,10 +77,18 @@ fn collect_facts(name: String, value: &Value, lines: &mut Vec<Vec<String>>) {
     }
 }
 
+/// What a thing is comes before what else there is to say about it.
+fn rank(member: &str) -> usize {
+    const FIRST: [&str; 9] = ["org", "id", "agent_id", "brick_id", "kit_id", "sessionId", "name", "brick_name", "slug"];
+    FIRST.iter().position(|first| *first == member).unwrap_or(FIRST.len())
+}
+
 /// What an answer wraps: `{"project": {…}}` is about the project.
 pub(crate) fn unwrapped(answer: &Value) -> &Value {
     match answer {
-        Value::Object(members) if members.len() == 1 => members.values().next().filter(|value| value.is_object()).unwrap_or(answer),
+        Value::Object(members) if members.len() == 1 => {
+            members.values().next().filter(|value| value.is_object()).unwrap_or(answer)
+        }
         _ => answer,
     }
 }

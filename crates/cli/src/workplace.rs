@@ -14,23 +14,23 @@ use crate::output;
 /// What every client command takes.
 #[derive(Args, Clone, Debug)]
 pub(crate) struct ClientArgs {
+    /// Print the API's JSON instead of text
+    #[arg(long, global = true)]
+    pub(crate) json: bool,
+
     #[command(flatten)]
     pub(crate) server: ServerArgs,
 
     /// Org, by id or slug [default: the key's; `default` with the instance admin's key]
     #[arg(long, env = "TOOLCRIB_ORG", value_name = "ORG", global = true, help_heading = "Server")]
     pub(crate) org: Option<String>,
-
-    /// Print the API's JSON instead of text
-    #[arg(long, global = true)]
-    pub(crate) json: bool,
 }
 
 /// Which project a command is about.
 #[derive(Args, Clone, Debug, Default)]
 pub(crate) struct ProjectArg {
     /// Project, by id or name [default: the one whose root holds the current directory, else `default`]
-    #[arg(long, env = "TOOLCRIB_PROJECT", value_name = "PROJECT")]
+    #[arg(long, env = "TOOLCRIB_PROJECT", value_name = "PROJECT", help_heading = "Server")]
     pub(crate) project: Option<String>,
 }
 
@@ -66,6 +66,13 @@ impl ClientArgs {
         let api = Api::new(self.server.find()?)?;
         Workplace::at(api, self.org.as_deref(), self.json).await
     }
+
+    /// Finds the server, for routes that name no org: a key's own org goes without saying, and need not be looked up.
+    pub(crate) fn key_workplace(&self) -> Result<Workplace> {
+        let api = Api::new(self.server.find()?)?;
+        let default = if api.found().is_admin { DEFAULT } else { "" };
+        Ok(Workplace { org: self.org.clone().unwrap_or_else(|| default.to_owned()), api, json: self.json })
+    }
 }
 
 impl Workplace {
@@ -84,9 +91,9 @@ impl Workplace {
         format!("/api/org/{}{rest}", encode(&self.org))
     }
 
-    /// A path that names no org, with the org beside it.
+    /// A path that names no org, with the org beside it where it must be said.
     pub(crate) fn query(&self, path: &str) -> String {
-        format!("{path}?org={}", encode(&self.org))
+        if self.org.is_empty() { path.to_owned() } else { format!("{path}?org={}", encode(&self.org)) }
     }
 
     /// Prints an answer about one thing.
@@ -144,7 +151,11 @@ impl Workplace {
         match (found.next(), found.next()) {
             (Some(id), None) => Ok(id.to_owned()),
             (Some(_), Some(_)) => bail!("several {member} are called `{named}`: name the one you mean by its id"),
-            (None, _) => bail!("there is no `{named}` among the {member} of `{}`: `toolcrib {} list` shows them", self.org, member.trim_end_matches('s')),
+            (None, _) => bail!(
+                "there is no `{named}` among the {member} of `{}`: `toolcrib {} list` shows them",
+                self.org,
+                member.trim_end_matches('s')
+            ),
         }
     }
 }

@@ -1,5 +1,8 @@
 //! Which `Host` and `Origin` a request may carry. A page that a browser was tricked into (DNS rebinding) carries another.
 
+use http::header::{HOST, ORIGIN};
+use http::{HeaderMap, Uri};
+
 /// The host names that are ours, without ports, in lower case.
 pub(crate) struct Hosts(Vec<String>);
 
@@ -10,14 +13,21 @@ impl Hosts {
         Self(loopback.into_iter().chain(names).map(|name| host_name(name).to_ascii_lowercase()).collect())
     }
 
+    /// Whether a request was meant for this server, and not sent here by a page under another name.
+    pub(crate) fn allow(&self, headers: &HeaderMap, uri: &Uri) -> bool {
+        let text = |name| headers.get(name).map(|value| value.to_str().unwrap_or_default());
+        let host = text(HOST).or_else(|| uri.authority().map(|authority| authority.as_str()));
+        host.is_some_and(|host| self.allows_host(host)) && text(ORIGIN).is_none_or(|origin| self.allows_origin(origin))
+    }
+
     /// Whether a `Host` header is ours.
-    pub(crate) fn allows_host(&self, host: &str) -> bool {
+    fn allows_host(&self, host: &str) -> bool {
         let name = host_name(host);
         self.0.iter().any(|ours| ours.eq_ignore_ascii_case(name))
     }
 
     /// Whether an `Origin` header is ours. `null` and anything unreadable is not.
-    pub(crate) fn allows_origin(&self, origin: &str) -> bool {
+    fn allows_origin(&self, origin: &str) -> bool {
         origin.split_once("://").is_some_and(|(_, host)| self.allows_host(host))
     }
 }

@@ -3,6 +3,7 @@
 //! [`Server::start`] brings everything up and answers when it can be used; [`Server::stop`] drains and lets go.
 
 mod api;
+mod body;
 mod config;
 mod data_folder;
 mod dispatch;

@@ -55,7 +55,12 @@ impl Listings {
 
 impl State {
     /// One page of the tools that `caller` sees, in stable order, handed to `write` as the result's body.
-    pub(crate) fn listing<T>(&self, caller: &Caller, cursor: Option<&str>, write: impl FnOnce(&RawValue) -> Result<T>) -> Result<T> {
+    pub(crate) fn listing<T>(
+        &self,
+        caller: &Caller,
+        cursor: Option<&str>,
+        write: impl FnOnce(&RawValue) -> Result<T>,
+    ) -> Result<T> {
         let pages = self.pages(caller)?;
         let page = pages.0.iter().find(|page| page.cursor.as_deref() == cursor);
         let page = page.ok_or_else(|| Error::invalid("cursor", "this cursor leads nowhere: start again without one"))?;

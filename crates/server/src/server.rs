@@ -5,11 +5,11 @@ use std::sync::Arc;
 
 use base::{Error, Kind, Result};
 use guard::Guard;
+use mcp::reply::ServerInfo;
 use store::{Store, StoreConfig};
 use tokio::net::TcpListener;
 use tokio::sync::watch;
 use tokio::task::JoinHandle;
-use mcp::reply::ServerInfo;
 use tools::{Catalogue, Changes, Services};
 
 use crate::config::Config;
@@ -53,12 +53,17 @@ impl Server {
         let server_file = ServerFile { url: local_url.clone(), key: admin_key(&guard, &folder).await? };
 
         let (stop, stopping) = watch::channel(false);
-        let services = Services { clock: config.clock.clone(), request_state_key: master.derive("request-state"), changes: Changes::default() };
+        let services = Services {
+            clock: config.clock.clone(),
+            request_state_key: master.derive("request-state"),
+            changes: Changes::default(),
+        };
         let state = make_state(&config, guard, services, &folder, &local_url, stopping.clone())?;
         let router = routes::router(Arc::clone(&state));
+        // Before the first answer: whoever was answered finds the file.
+        folder.write_server_file(&server_file)?;
         #[expect(clippy::disallowed_methods, reason = "the accept loop; `stop` waits for it")]
         let serving = tokio::spawn(listen::serve(listener, router, state, stopping));
-        folder.write_server_file(&server_file)?;
         tracing::info!(%address, engine = ?store.engine(), data = %folder.path().display(), "ready");
         Ok(Self { address, server_file, data: folder.path().to_owned(), first_start, stop, serving, store, _folder: folder })
     }

@@ -60,7 +60,8 @@ impl NodePackages {
     }
 }
 
-fn cache_folder() -> PathBuf {
+/// Where packages lie.
+pub(crate) fn cache_folder() -> PathBuf {
     let named = std::env::var_os("TOOLCRIB_TEST_CACHE").map(PathBuf::from);
     named.unwrap_or_else(|| std::env::home_dir().expect("a home, or TOOLCRIB_TEST_CACHE").join(".cache/toolcrib"))
 }

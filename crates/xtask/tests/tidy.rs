@@ -134,7 +134,8 @@ fn every_fuzz_target_is_run_by_soak() {
 fn no_file_names_the_machine_it_was_written_on() {
     let needles = [concat!("/ro", "ot/"), concat!("/wo", "rk/")];
     for extension in ["rs", "md", "toml", "json", "yml", "py", "mjs", "sh"] {
-        for file in files_below(&root().join("crates"), extension).into_iter().chain(files_below(&root().join("docs"), extension)) {
+        for file in files_below(&root().join("crates"), extension).into_iter().chain(files_below(&root().join("docs"), extension))
+        {
             let text = fs::read_to_string(&file).unwrap();
             for needle in needles {
                 assert!(!text.contains(needle), "{} names {needle}", file.display());

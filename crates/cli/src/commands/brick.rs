@@ -6,13 +6,13 @@ use clap::{Args, Subcommand};
 use super::ListArgs;
 use crate::client::encode;
 use crate::output::Column;
-use crate::workplace::{ClientArgs, Workplace};
+use crate::workplace::ClientArgs;
 
 const BRICK_COLUMNS: [Column; 5] =
     [("ID", "/brick_id"), ("KEY", "/brick_key"), ("NAME", "/brick_name"), ("STATUS", "/status"), ("UPDATED", "/updated_at")];
 
 const KIT_COLUMNS: [Column; 5] =
-    [("ID", "/kit_id"), ("CODE", "/kit_code"), ("NAME", "/kit_name"), ("STATUS", "/status"), ("UPDATED", "/updated_at")];
+    [("ID", "/kit_id"), ("CODE", "/kit_code"), ("NAME", "/name"), ("STATUS", "/status"), ("UPDATED", "/updated_at")];
 
 /// Bricks and kits: reviewed building blocks.
 #[derive(Args, Debug)]
@@ -43,7 +43,7 @@ pub(crate) async fn run_kit(args: BrickArgs) -> Result<()> {
 }
 
 async fn run(args: BrickArgs, member: &str, columns: &[Column]) -> Result<()> {
-    let place: Workplace = args.client.workplace().await?;
+    let place = args.client.key_workplace()?;
     match args.verb {
         Verb::List(list) => {
             let answer = place.api.list(&place.query(&format!("/api/{member}")), member, list.limit).await?;

@@ -53,7 +53,8 @@ enum Verb {
     /// Revoke a key, and the sessions' keys that it made
     Revoke {
         /// Key, by id or name
-        key: String,
+        #[arg(value_name = "KEY")]
+        which: String,
     },
 }
 
@@ -75,8 +76,8 @@ pub(crate) async fn run(args: KeyArgs) -> Result<()> {
             eprintln!("The key is shown this once: keep it now.");
             Ok(())
         }
-        Verb::Revoke { key } => {
-            let id = place.id_of("keys", KeyId::PREFIX, "name", &key).await?;
+        Verb::Revoke { which } => {
+            let id = place.id_of("keys", KeyId::PREFIX, "name", &which).await?;
             let answer = place.api.delete(&place.path(&format!("/keys/{}", encode(&id)))).await?;
             place.print_as(&answer, || format!("revoked {id}"))
         }

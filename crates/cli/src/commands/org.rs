@@ -28,7 +28,8 @@ enum Verb {
     /// Show an org
     Show {
         /// Org, by id or slug [default: the one that --org means]
-        org: Option<String>,
+        #[arg(value_name = "ORG")]
+        which: Option<String>,
     },
     /// Add an org; its first key is shown once (instance admin)
     #[command(after_help = "Example:\n  toolcrib org add \"Acme Inc\" --graph on")]
@@ -42,7 +43,8 @@ enum Verb {
     /// Change an org (instance admin)
     Set {
         /// Org, by id or slug [default: the one that --org means]
-        org: Option<String>,
+        #[arg(value_name = "ORG")]
+        which: Option<String>,
         /// A new name; the slug stays
         #[arg(long)]
         name: Option<String>,
@@ -60,7 +62,7 @@ pub(crate) async fn run(args: OrgArgs) -> Result<()> {
             let answer = place.api.list("/api/orgs", "orgs", list.limit).await?;
             place.print_list(&answer, "orgs", &COLUMNS)
         }
-        Verb::Show { org } => place.print(&place.api.get(&path(&place, org.as_deref())).await?),
+        Verb::Show { which } => place.print(&place.api.get(&path(&place, which.as_deref())).await?),
         Verb::Add { name, graph } => {
             let plan = graph.map(|graph| json!({ "kg_enabled": graph.is_on() }));
             let answer = place.api.post("/api/orgs", &said([("name", Some(json!(name))), ("plan", plan)])).await?;
@@ -68,10 +70,10 @@ pub(crate) async fn run(args: OrgArgs) -> Result<()> {
             eprintln!("The key is shown this once: keep it now.");
             Ok(())
         }
-        Verb::Set { org, name, graph } => {
+        Verb::Set { which, name, graph } => {
             let plan = graph.map(|graph| json!({ "kg_enabled": graph.is_on() }));
             let body = said([("name", name.map(|name| json!(name))), ("plan", plan)]);
-            place.print(&place.api.patch(&path(&place, org.as_deref()), &body).await?)
+            place.print(&place.api.patch(&path(&place, which.as_deref()), &body).await?)
         }
     }
 }

@@ -38,7 +38,12 @@ pub(crate) async fn run(settings: Resolved) -> Result<()> {
     // From here on a signal is ours: one that comes while the server starts must not be lost.
     let mut signals = Signals::listen()?;
     let server = start(with_first_root(settings.server())).await.map_err(|error| start_error(&error))?;
-    output::print(&greeting(&server, &settings).await)?;
+    output::print(&greeting(&server, &settings))?;
+    if settings.server().listen.ip().is_unspecified() && settings.server().public_url.is_none() {
+        tracing::warn!(
+            "listening on every address without --public-url: the urls that agents are given only work if you name it"
+        );
+    }
     signals.wait().await;
     tracing::info!("stopping: waiting for calls under way; Ctrl-C again stops at once");
     tokio::select! {
@@ -85,7 +90,7 @@ fn may_be_root(path: &Path, config: &Config) -> bool {
     allowed && path.parent().is_some() && !path.starts_with(real(&config.data))
 }
 
-async fn greeting(server: &Server, settings: &Resolved) -> String {
+fn greeting(server: &Server, settings: &Resolved) -> String {
     let config = settings.server();
     let url = config.public_url.unwrap_or_else(|| server.server_file().url.clone());
     let version = env!("CARGO_PKG_VERSION");
@@ -97,7 +102,7 @@ async fn greeting(server: &Server, settings: &Resolved) -> String {
     let root = with_first_root(settings.server()).first_root;
     let project = match root {
         Some(root) => format!("default (root {})", root.display()),
-        None => "default (no root: give it one with `toolcrib project set default --root DIR`)".to_owned(),
+        None => "default (no root; `toolcrib project set default --root DIR` gives it one where roots are allowed)".to_owned(),
     };
     let mut facts = vec![("url", url), ("data", data.to_string()), ("org", "default".to_owned()), ("project", project)];
     if let Some(file) = &settings.file {

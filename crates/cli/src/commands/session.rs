@@ -62,9 +62,7 @@ pub(crate) async fn run(args: SessionArgs) -> Result<()> {
             let answer = place.api.list(&place.path("/sessions"), "sessions", list.limit).await?;
             place.print_list(&answer, "sessions", &COLUMNS)
         }
-        Verb::Show { session } => {
-            place.print(&place.api.get(&place.path(&format!("/sessions/{}", encode(&session)))).await?)
-        }
+        Verb::Show { session } => place.print(&place.api.get(&place.path(&format!("/sessions/{}", encode(&session)))).await?),
         Verb::Open { project, how } => {
             let project = place.project(&project).await?;
             let opened = place.open_session(&project.id, &how).await?;

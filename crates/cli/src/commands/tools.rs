@@ -6,7 +6,7 @@ use anyhow::{Context, Result, bail};
 use clap::Args;
 use serde_json::{Value, json};
 
-use crate::door::Door;
+use crate::door::{Door, RpcError};
 use crate::opening::SessionArgs;
 use crate::output::{self, Column};
 use crate::workplace::{ClientArgs, ProjectArg};
@@ -82,11 +82,19 @@ fn short(tool: &Value) -> String {
     }
 }
 
+/// Calls the tool; whether the tool says that it worked.
 pub(crate) async fn run_call(args: CallArgs) -> Result<bool> {
     let arguments = read_arguments(&args.arguments, std::io::stdin())?;
     let place = args.client.workplace().await?;
     let call = async |door: &Door<'_>| door.request("tools/call", json!({ "name": args.tool, "arguments": arguments })).await;
-    let result = Door::with(&place, &args.project, &args.how, call).await?;
+    let result = match Door::with(&place, &args.project, &args.how, call).await {
+        Err(error) if args.client.json && error.is::<RpcError>() => {
+            let error = error.downcast_ref::<RpcError>().map_or(Value::Null, |error| error.0.clone());
+            eprintln!("{}", serde_json::to_string_pretty(&json!({ "error": error }))?);
+            return Ok(false);
+        }
+        result => result?,
+    };
     if args.client.json {
         output::print_json(&result)?;
     } else {
@@ -103,7 +111,9 @@ fn read_arguments(argument: &str, mut stdin: impl Read) -> Result<Value> {
             stdin.read_to_string(&mut text).context("cannot read the arguments from stdin")?;
             (text, "on stdin".to_owned())
         }
-        (_, Some(file)) => (std::fs::read_to_string(file).with_context(|| format!("cannot read `{file}`"))?, format!("in `{file}`")),
+        (_, Some(file)) => {
+            (std::fs::read_to_string(file).with_context(|| format!("cannot read `{file}`"))?, format!("in `{file}`"))
+        }
         (text, None) => (text.to_owned(), format!("`{argument}`")),
     };
     match serde_json::from_str(&text) {

@@ -50,8 +50,10 @@ enum Verb {
     /// List the org's people
     List(ListArgs),
     /// Add a person
-    #[command(after_help = "Example:\n  pass show crib | toolcrib user add --email ada@acme.example --org acme --role owner \
-                            --password-stdin")]
+    #[command(
+        after_help = "Example:\n  pass show crib | toolcrib user add --email ada@acme.example \\\n    --org acme --role owner \
+                            --password-stdin"
+    )]
     Add {
         /// Their address, which they log in with
         #[arg(long)]

@@ -101,14 +101,14 @@ fn find_file(config: Option<&Path>, search: Search, data: &Path) -> Result<Optio
         }
         return Ok(Some(named.to_owned()));
     }
-    let here = (search == Search::CurrentDirectory).then(|| PathBuf::from(CONFIG_FILE));
+    let here = (search == Search::CurrentDirectory).then(|| absolute(Path::new(CONFIG_FILE))).transpose()?;
     Ok(here.into_iter().chain([data.join(CONFIG_FILE)]).find(|path| path.is_file()))
 }
 
 fn read_file(path: &Path) -> Result<Settings> {
     let text = std::fs::read_to_string(path).with_context(|| format!("cannot read the settings file {}", path.display()))?;
-    let settings: Settings =
-        toml::from_str(&text).map_err(|error| anyhow::anyhow!("the settings file {}: {error}", path.display()))?;
+    let settings: Settings = toml::from_str(&text)
+        .map_err(|error| anyhow::anyhow!("the settings file {}: {}", path.display(), error.to_string().trim_end()))?;
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
     Ok(settings.relative_to(&absolute(folder)?))
 }

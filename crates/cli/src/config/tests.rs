@@ -62,7 +62,8 @@ fn an_unknown_key_is_named_with_the_known_ones() {
 
 #[test]
 fn a_named_file_must_exist() {
-    let error = Resolved::load(flags(&["--data", "/nowhere"]), Some(Path::new("/nowhere/x.toml")), Search::DataFolder).unwrap_err();
+    let error =
+        Resolved::load(flags(&["--data", "/nowhere"]), Some(Path::new("/nowhere/x.toml")), Search::DataFolder).unwrap_err();
     assert!(error.to_string().contains("/nowhere/x.toml"));
 }
 

@@ -151,3 +151,38 @@ async fn nobody_is_asked_what_it_cannot_answer() {
     let legacy = session.rpc(&call(1, TOOL, json!({}))).await;
     assert_eq!((legacy.status, legacy.error_code()), (200, -32600));
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_is_said_before_an_answer_goes_only_to_those_who_asked_and_can_take_it() {
+    let crib = Crib::start_with(Engine::Sqlite, with_fixtures).await;
+    let session = crib.tenant().await.session().await;
+    const STREAM: &str = "application/json, text/event-stream";
+    let post = async |accept: &str, message: &Value| {
+        let mut builder = session.builder().header("accept", accept);
+        if !message["params"]["_meta"]["io.modelcontextprotocol/protocolVersion"].is_null() {
+            builder = builder.header("mcp-protocol-version", "2026-07-28").header("mcp-method", "tools/call");
+            builder = builder.header("mcp-name", message["params"]["name"].as_str().unwrap());
+        }
+        crib.send(builder.body(message.to_string())).await
+    };
+    let mut progress = call(1, "test_tool_with_progress", json!({}));
+    assert!(post(STREAM, &progress).await.result()["content"].is_array(), "nobody asked for progress");
+    progress["params"]["_meta"] = json!({"progressToken": 7});
+    assert!(post("application/json", &progress).await.result()["content"].is_array(), "nobody can take it");
+    let events = post(STREAM, &progress).await.events();
+    let told: Vec<&Value> = events.iter().map(|event| &event["params"]["progress"]).collect();
+    assert_eq!(told, [&json!(0), &json!(50), &json!(100), &Value::Null]);
+    assert!(events[..3].iter().all(|event| event["params"]["progressToken"] == 7), "{events:?}");
+    assert_eq!(events[3]["id"], 1);
+
+    let legacy = post(STREAM, &call(1, "test_tool_with_logging", json!({}))).await.events();
+    assert_eq!(legacy.len(), 4, "a legacy client gets what is worth reading");
+    let mut logging = modern(1, "tools/call", json!({"name": "test_logging_tool"}));
+    for (level, lines) in [("debug", 3), ("info", 3), ("warning", 0)] {
+        logging["params"]["_meta"]["io.modelcontextprotocol/logLevel"] = json!(level);
+        let reply = post(STREAM, &logging).await;
+        let events = if lines == 0 { vec![reply.expect(200)] } else { reply.events() };
+        assert_eq!(events.len(), lines + 1, "{level}: {}", reply.text);
+        assert_eq!(events[lines]["result"]["resultType"], "complete", "{level}");
+    }
+}

@@ -3,16 +3,23 @@
 //! A test reads like a transcript: a crib is started, a tenant gets a session or an agent, requests go in, answers are
 //! compared. What needs the binary itself (signals, kill -9, the command line) starts it as a process.
 
-#![expect(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing, reason = "a test fails by panicking")]
-#![expect(clippy::missing_docs_in_private_items, reason = "tests")]
-#![expect(unreachable_pub, reason = "what one test file offers another is public to nobody else")]
+#![expect(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    reason = "a test fails by panicking"
+)]
 
+mod menu;
 mod support;
 
 mod agent_door;
+mod authorization;
 mod batches;
-mod durability;
 mod conformance;
+mod durability;
+mod leak;
 mod modern;
 mod refusals;
 mod session_door;

@@ -22,10 +22,7 @@ use super::words::ToolNames;
 use crate::state::Shared;
 
 pub(super) fn routes() -> OpenApiRouter<Shared> {
-    OpenApiRouter::default()
-        .routes(routes!(create, list))
-        .routes(routes!(show, change, delete))
-        .routes(routes!(rotate))
+    OpenApiRouter::default().routes(routes!(create, list)).routes(routes!(show, change, delete)).routes(routes!(rotate))
 }
 
 /// An agent, without its secret.

@@ -37,7 +37,7 @@ async fn surround<F: Future<Output = Response>>(state: &Shared, request: Request
     let id = RequestId::random();
     state.metrics.requested();
     let of_the_api = is_of_the_api(request.uri().path());
-    let mut response = if of_the_api && !comes_to_us(state, &request) {
+    let mut response = if of_the_api && !state.hosts.allow(request.headers(), request.uri()) {
         ApiError::forbidden("this host or origin is not allowed: start the server with --allow-host to add one").into_response()
     } else {
         let answered = AssertUnwindSafe(answer(request)).catch_unwind().await;
@@ -57,14 +57,6 @@ async fn surround<F: Future<Output = Response>>(state: &Shared, request: Request
 
 fn is_of_the_api(path: &str) -> bool {
     path.strip_prefix("/api").is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
-}
-
-/// Whether the request was meant for this server, and not sent here by a page under another name.
-fn comes_to_us(state: &Shared, request: &Request) -> bool {
-    let text = |value: &HeaderValue| value.to_str().unwrap_or_default().to_owned();
-    let host = request.headers().get(header::HOST).map(text).or_else(|| request.uri().authority().map(ToString::to_string));
-    let origin = request.headers().get(header::ORIGIN).map(text);
-    host.is_some_and(|host| state.hosts.allows_host(&host)) && origin.is_none_or(|origin| state.hosts.allows_origin(&origin))
 }
 
 fn log(response: &Response, id: &RequestId) {

@@ -1,18 +1,16 @@
 //! Reading a request's body: bounded in size, bounded in how long it may stand still, and a JSON object.
 
-use std::time::Duration;
-
 use axum::extract::{FromRequest, Request};
 use base::limits::PUBLIC_BODY_BYTES_MAX;
 use base::{Kind, limits::Limits};
-use bytes::{Bytes, BytesMut};
-use http::{HeaderMap, StatusCode, header};
-use http_body_util::BodyExt;
+use bytes::Bytes;
+use http::StatusCode;
 use serde::de::value::MapAccessDeserializer;
 use serde::de::{self, DeserializeOwned};
 use serde::{Deserialize, Deserializer};
 
 use super::error::{ApiError, Result};
+use crate::body::{self, Unreadable};
 use crate::state::Shared;
 
 /// A body of a route whose caller has been let in already.
@@ -54,28 +52,11 @@ impl<T: DeserializeOwned + Default> FromRequest<Shared> for OptionalBody<T> {
 }
 
 async fn read(request: Request, bytes_max: usize, limits: &Limits) -> Result<Bytes> {
-    if announced_bytes(request.headers()).is_some_and(|bytes| bytes > bytes_max) {
-        return Err(too_large(bytes_max));
-    }
-    let idle = Duration::from_secs(limits.client_idle_seconds);
-    let mut body = request.into_body();
-    let mut whole = BytesMut::new();
-    loop {
-        let next = tokio::time::timeout(idle, body.frame()).await;
-        let frame = match next.map_err(|_| too_slow())? {
-            None => return Ok(whole.freeze()),
-            Some(frame) => frame.map_err(|_| ApiError::invalid("the body broke off: send it again"))?,
-        };
-        let Ok(bytes) = frame.into_data() else { continue };
-        if whole.len() + bytes.len() > bytes_max {
-            return Err(too_large(bytes_max));
-        }
-        whole.extend_from_slice(&bytes);
-    }
-}
-
-fn announced_bytes(headers: &HeaderMap) -> Option<usize> {
-    headers.get(header::CONTENT_LENGTH)?.to_str().ok()?.parse().ok()
+    body::read(request.into_body(), bytes_max, limits).await.map_err(|reason| match reason {
+        Unreadable::TooLarge { bytes_max } => too_large(bytes_max),
+        Unreadable::TooSlow => too_slow(),
+        Unreadable::Broken => ApiError::invalid("the body broke off: send it again"),
+    })
 }
 
 fn too_large(bytes_max: usize) -> ApiError {

@@ -219,7 +219,11 @@ pub(super) fn workshop(access: &Access) -> Workshop {
 
 /// What the tools call a bad argument is a path that leads nowhere here.
 pub(super) fn unknown(error: base::Error) -> ApiError {
-    if kits::is_unknown_id(&error) { base::Error::new(base::Kind::NotFound, error.message().to_owned()).into() } else { error.into() }
+    if kits::is_unknown_id(&error) {
+        base::Error::new(base::Kind::NotFound, error.message().to_owned()).into()
+    } else {
+        error.into()
+    }
 }
 
 async fn read(access: &Access, id: &base::BrickId) -> Result<BrickView> {

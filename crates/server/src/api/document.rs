@@ -6,8 +6,8 @@ use utoipa::openapi::header::HeaderBuilder;
 use utoipa::openapi::schema::{ComponentsBuilder, ObjectBuilder, Type};
 use utoipa::openapi::security::{ApiKey, ApiKeyValue, HttpAuthScheme, HttpBuilder, SecurityRequirement, SecurityScheme};
 use utoipa::openapi::{
-    ContentBuilder, Header, InfoBuilder, LicenseBuilder, OpenApi, OpenApiBuilder, PathItem, Ref, RefOr, Response, ResponseBuilder,
-    ServerBuilder,
+    ContentBuilder, Header, InfoBuilder, LicenseBuilder, OpenApi, OpenApiBuilder, PathItem, Ref, RefOr, Response,
+    ResponseBuilder, ServerBuilder,
 };
 use utoipa::{IntoResponses, ToSchema};
 
@@ -86,7 +86,10 @@ fn requirement(schemes: &[&str]) -> SecurityRequirement {
 
 fn refusal(status: u16, when: &str) -> Response {
     let body = ContentBuilder::new().schema(Some(Ref::from_schema_name(ErrorBody::name()))).build();
-    let response = ResponseBuilder::new().description(when).content("application/json", body).header_ref("x-request-id", request_id_header());
+    let response = ResponseBuilder::new()
+        .description(when)
+        .content("application/json", body)
+        .header_ref("x-request-id", request_id_header());
     match status {
         401 => response.header("www-authenticate", text_header("Always `Bearer`.")).build(),
         429 => response.header("retry-after", retry_after()).build(),
@@ -168,12 +171,21 @@ impl IntoResponses for Conflict {
     }
 }
 
+/// A fault of ours, on a route that can fail in no other way.
+pub(super) struct Fault;
+
+impl IntoResponses for Fault {
+    fn responses() -> BTreeMap<String, RefOr<Response>> {
+        shared(&[500])
+    }
+}
+
 /// A store that cannot be used.
 pub(super) struct Unready;
 
 impl IntoResponses for Unready {
     fn responses() -> BTreeMap<String, RefOr<Response>> {
-        shared(&[503])
+        shared(&[500, 503])
     }
 }
 

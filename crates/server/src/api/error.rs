@@ -149,7 +149,10 @@ mod tests {
         let refused = ApiError::from(Refusal::TooManyRequests { retry_after_seconds: 7 }).into_response();
         assert_eq!((refused.status().as_u16(), &refused.headers()["retry-after"]), (429, &HeaderValue::from(7)));
         let refused = ApiError::from(Refusal::Unauthorized).into_response();
-        assert_eq!((refused.status().as_u16(), &refused.headers()["www-authenticate"]), (401, &HeaderValue::from_static("Bearer")));
+        assert_eq!(
+            (refused.status().as_u16(), &refused.headers()["www-authenticate"]),
+            (401, &HeaderValue::from_static("Bearer"))
+        );
     }
 
     #[test]

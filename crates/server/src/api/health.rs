@@ -11,7 +11,7 @@ use utoipa::ToSchema;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
-use super::document::{Public, Unready};
+use super::document::{Fault, Public, Unready};
 use super::error::{ApiError, Result};
 use super::extract::{Nothing, Query};
 use crate::state::Shared;
@@ -24,11 +24,7 @@ static DOCUMENT: LazyLock<Result<String, String>> =
     LazyLock::new(|| super::openapi().to_json().map_err(|error| error.to_string()));
 
 pub(super) fn routes() -> OpenApiRouter<Shared> {
-    OpenApiRouter::default()
-        .routes(routes!(alive))
-        .routes(routes!(ready))
-        .routes(routes!(metrics))
-        .routes(routes!(document))
+    OpenApiRouter::default().routes(routes!(alive)).routes(routes!(ready)).routes(routes!(metrics)).routes(routes!(document))
 }
 
 #[derive(Serialize, ToSchema)]
@@ -61,8 +57,13 @@ async fn ready(State(state): State<Shared>) -> Result<Json<Health>> {
 /// Figures of this server, for Prometheus.
 #[utoipa::path(
     get, path = "/metrics", operation_id = "metrics", tag = "server", security(()),
-    responses((status = 200, description = "OpenMetrics text.", body = String,
-        content_type = "application/openmetrics-text; version=1.0.0; charset=utf-8"))
+    responses(
+        (
+            status = 200, description = "OpenMetrics text.", body = String,
+            content_type = "application/openmetrics-text; version=1.0.0; charset=utf-8"
+        ),
+        Fault
+    )
 )]
 async fn metrics(State(state): State<Shared>) -> Result<impl IntoResponse> {
     let text = state.metrics.text().map_err(base::Error::internal)?;

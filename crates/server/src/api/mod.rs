@@ -62,3 +62,81 @@ fn described() -> OpenApiRouter<Shared> {
         .merge(kits::routes())
         .merge(health::routes())
 }
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use serde_json::Value;
+
+    use super::openapi;
+
+    fn document() -> Value {
+        serde_json::to_value(openapi()).unwrap()
+    }
+
+    /// Every operation, with its path and method.
+    fn operations(document: &Value) -> Vec<(String, Value)> {
+        let paths = document["paths"].as_object().unwrap();
+        let of_path = |(path, item): (&String, &Value)| {
+            let named = |(method, operation): (&String, &Value)| (format!("{method} {path}"), operation.clone());
+            item.as_object().unwrap().iter().map(named).collect::<Vec<_>>()
+        };
+        paths.iter().flat_map(of_path).collect()
+    }
+
+    fn references(value: &Value, found: &mut BTreeSet<String>) {
+        match value {
+            Value::Object(members) => {
+                found.extend(members.get("$ref").and_then(Value::as_str).map(str::to_owned));
+                members.values().for_each(|member| references(member, found));
+            }
+            Value::Array(items) => items.iter().for_each(|item| references(item, found)),
+            _ => {}
+        }
+    }
+
+    #[test]
+    fn every_reference_leads_somewhere_and_every_part_is_used() {
+        let document = document();
+        let mut found = BTreeSet::new();
+        references(&document, &mut found);
+        for reference in &found {
+            assert!(document.pointer(reference.trim_start_matches('#')).is_some(), "{reference}");
+        }
+        for kind in ["schemas", "responses", "headers"] {
+            for name in document["components"][kind].as_object().unwrap().keys() {
+                assert!(found.contains(&format!("#/components/{kind}/{name}")), "{kind} {name}");
+            }
+        }
+    }
+
+    #[test]
+    fn operations_have_names_of_their_own_and_say_how_they_refuse() {
+        let document = document();
+        let mut names = BTreeSet::new();
+        for (place, operation) in operations(&document) {
+            assert!(names.insert(operation["operationId"].to_string()), "{place}");
+            assert!(operation["summary"].is_string() && operation["tags"].is_array(), "{place}");
+            let answers = operation["responses"].as_object().unwrap();
+            let open = operation["security"] == serde_json::json!([{}]);
+            let needed: &[&str] = if open { &["200"] } else { &["400", "401", "403", "500", "503"] };
+            assert!(needed.iter().all(|status| answers.contains_key(*status)), "{place}");
+            let takes_body = operation.get("requestBody").is_some();
+            assert_eq!(answers.contains_key("413"), takes_body, "{place}");
+        }
+    }
+
+    #[test]
+    fn requests_are_closed_objects() {
+        let document = document();
+        for (place, operation) in operations(&document) {
+            let mut found = BTreeSet::new();
+            references(&operation["requestBody"], &mut found);
+            for reference in found {
+                let schema = document.pointer(reference.trim_start_matches('#')).unwrap();
+                assert_eq!(schema["additionalProperties"], Value::Bool(false), "{place}");
+            }
+        }
+    }
+}

@@ -114,12 +114,7 @@ async fn create(
 ) -> Result<(StatusCode, Json<NewOrgAnswer>)> {
     let graph = new.plan.and_then(|plan| plan.0.kg_enabled).unwrap_or(false);
     let org = state.guard.orgs().create(&new.name.0, graph).await?;
-    let first = NewKey {
-        name: "first key".to_owned(),
-        cover: ProjectCover::All,
-        scopes: ScopeSet::EVERYTHING,
-        expires_at: None,
-    };
+    let first = NewKey { name: "first key".to_owned(), cover: ProjectCover::All, scopes: ScopeSet::EVERYTHING, expires_at: None };
     let minted: MintedKey = state.guard.operator_access(&org.id).keys().mint(first).await?;
     Ok((StatusCode::CREATED, Json(NewOrgAnswer { org: org.into(), key: minted.into() })))
 }

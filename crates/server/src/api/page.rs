@@ -3,10 +3,10 @@
 use base::limits::{PAGE_ROWS_DEFAULT, PAGE_ROWS_MAX};
 use base::{Cursor, PageRequest};
 use serde::{Deserialize, Deserializer, de};
-use utoipa::{IntoParams, PartialSchema};
 use utoipa::openapi::path::{Parameter, ParameterBuilder, ParameterIn};
 use utoipa::openapi::schema::{ObjectBuilder, Type};
 use utoipa::openapi::{RefOr, Required, Schema};
+use utoipa::{IntoParams, PartialSchema};
 
 use super::path::ORG_PATTERN;
 use super::words::Status;

@@ -3,9 +3,9 @@
 use axum::extract::FromRequestParts;
 use http::request::Parts;
 use utoipa::IntoParams;
+use utoipa::openapi::Required;
 use utoipa::openapi::path::{Parameter, ParameterBuilder, ParameterIn};
 use utoipa::openapi::schema::{ObjectBuilder, Type};
-use utoipa::openapi::Required;
 
 use super::error::{ApiError, Result};
 use super::extract::{ORG_PARAMETER, path_parameter};

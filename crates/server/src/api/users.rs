@@ -109,11 +109,7 @@ async fn create(
     get, path = "/api/org/{orgId}/users", operation_id = "listUsers", tag = "users", params(OrgPath, Page),
     responses((status = 200, description = "A page of people.", body = UsersAnswer), Admitted<OrgRead>)
 )]
-async fn list(
-    State(state): State<Shared>,
-    access: Admitted<OrgRead>,
-    Query(page): Query<Page>,
-) -> Result<Json<UsersAnswer>> {
+async fn list(State(state): State<Shared>, access: Admitted<OrgRead>, Query(page): Query<Page>) -> Result<Json<UsersAnswer>> {
     let page = state.guard.users(&access).list(&page.request()).await?;
     let users = page.items.into_iter().map(UserView::from).collect();
     Ok(Json(UsersAnswer { users, next_cursor: next_cursor(page.next.as_ref()) }))

@@ -1,8 +1,10 @@
 //! Handshakes, and the small methods that a stateless server answers the same way to everyone.
 
-use mcp::era::Admitted;
-use mcp::model::{Capabilities, DiscoverResult, Empty, InitializeParams, InitializeResult, ListChanged, LogLevel, ResourceCapabilities};
 use mcp::Request;
+use mcp::era::Admitted;
+use mcp::model::{
+    Capabilities, DiscoverResult, Empty, InitializeParams, InitializeResult, ListChanged, LogLevel, ResourceCapabilities,
+};
 
 use super::{Dispatch, Handled};
 

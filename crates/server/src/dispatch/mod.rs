@@ -8,6 +8,7 @@ mod tools;
 
 use std::sync::Arc;
 
+use ::tools::Reply;
 use base::RequestId;
 use bytes::Bytes;
 use guard::Caller;
@@ -18,7 +19,6 @@ use mcp::reply::{self, Batch, ServerInfo, Stamp};
 use mcp::{Fault, Id, Incoming, Message, Method, Request, Speaker};
 use serde::Serialize;
 use tokio::sync::mpsc;
-use ::tools::Reply;
 
 use crate::doors::Answer;
 use crate::record::log_error;

@@ -1,9 +1,9 @@
 //! `tools/list` and `tools/call`.
 
+use mcp::Request;
 use mcp::era::Admitted;
 use mcp::model::InputResponses;
 use mcp::reply::{self, Stamp};
-use mcp::Request;
 use tools::Exchange;
 
 use super::notify::Notifier;

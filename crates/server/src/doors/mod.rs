@@ -2,7 +2,6 @@
 //! `dispatch`'s to answer.
 
 mod answer;
-mod body;
 mod refusal;
 mod stream;
 
@@ -15,11 +14,11 @@ use axum::response::Response;
 use axum::routing::any;
 use base::{Door, RequestId};
 use guard::{Caller, Refusal};
-use http::header::{AUTHORIZATION, HOST, ORIGIN};
-use http::{HeaderMap, Method, Uri};
+use http::header::AUTHORIZATION;
+use http::{HeaderMap, Method};
 
-use crate::request_id;
 use crate::state::{Shared, State as Parts};
+use crate::{body, request_id};
 
 pub(crate) use answer::Answer;
 
@@ -48,7 +47,7 @@ async fn through(
     state.metrics.requested();
     let id = RequestId::random();
     let (head, body) = request.into_parts();
-    let mut response = if !is_ours(&state, &head.headers, &head.uri) {
+    let mut response = if !state.hosts.allow(&head.headers, &head.uri) {
         refusal::respond(&state, door, &Refusal::Forbidden)
     } else if head.method != Method::POST {
         refusal::method_not_allowed()
@@ -68,17 +67,10 @@ async fn through(
     response
 }
 
-/// Whether `Host` and `Origin` are ours: a browser that was tricked by its DNS carries others.
-fn is_ours(state: &Parts, headers: &HeaderMap, uri: &Uri) -> bool {
-    let text = |name| headers.get(name).map(|value| value.to_str().unwrap_or_default());
-    let host = text(HOST).or_else(|| uri.authority().map(|authority| authority.as_str()));
-    host.is_some_and(|host| state.hosts.allows_host(host)) && text(ORIGIN).is_none_or(|origin| state.hosts.allows_origin(origin))
-}
-
 /// A request whose principal is known: only now is its body read.
 async fn admitted(state: Shared, caller: Arc<Caller>, id: RequestId, headers: HeaderMap, body: Body) -> Response {
     let door = caller.principal().door();
-    match body::read(body, &state.limits).await {
+    match body::read(body, state.limits.body_bytes_max, &state.limits).await {
         Ok(bytes) => stream::respond(state, caller, id, headers, bytes).await,
         Err(unreadable) => refusal::unreadable(&state, door, &unreadable),
     }

@@ -7,7 +7,7 @@ use guard::Refusal;
 use http::header::{ALLOW, CONTENT_TYPE, RETRY_AFTER, WWW_AUTHENTICATE};
 use http::{HeaderValue, StatusCode};
 
-use super::body::Unreadable;
+use crate::body::Unreadable;
 use crate::state::State;
 
 /// The answer to a request that was not let in.

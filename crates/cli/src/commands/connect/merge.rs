@@ -8,6 +8,8 @@ use toml_edit::{DocumentMut, Item, Table};
 use super::Client;
 use super::entry::Entry;
 
+const NO_JSON: &str = "it is no valid JSON: correct it, or move it away";
+
 /// The file's text with the entry in it.
 ///
 /// # Errors
@@ -24,8 +26,8 @@ pub(super) fn merge(client: Client, before: Option<&str>, name: &str, entry: &En
 /// `relaxed` allows comments and commas at the end, as VS Code does in its own files.
 fn merge_json(before: &str, member: &str, name: &str, entry: CstInputValue, relaxed: bool) -> Result<String> {
     let options = ParseOptions {
-        allow_comments: relaxed,
-        allow_trailing_commas: relaxed,
+        allow_comments: true,
+        allow_trailing_commas: true,
         allow_loose_object_property_names: false,
         allow_missing_commas: false,
         allow_single_quoted_strings: false,
@@ -35,7 +37,11 @@ fn merge_json(before: &str, member: &str, name: &str, entry: CstInputValue, rela
         allow_non_finite_numbers: false,
         allow_extended_string_escapes: false,
     };
-    let root = CstRootNode::parse(before, &options).context("it is no valid JSON: correct it, or move it away")?;
+    if !relaxed {
+        // The clients' own readers take plain JSON only, and the other parser lets comments pass.
+        serde_json::from_str::<serde::de::IgnoredAny>(before).context(NO_JSON)?;
+    }
+    let root = CstRootNode::parse(before, &options).context(NO_JSON)?;
     let Some(top) = root.object_value() else { bail!("it holds no JSON object: correct it, or move it away") };
     let Some(servers) = top.object_value_or_create(member) else {
         bail!("its `{member}` is no object: correct it, or move the file away")
@@ -90,22 +96,161 @@ mod tests {
 
     #[test]
     fn a_new_file_for_each_client() {
-        check(Client::Claude, None, &stdio(), &expect![[]]);
-        check(Client::Claude, None, &http(), &expect![[]]);
-        check(Client::Cursor, None, &http(), &expect![[]]);
-        check(Client::Vscode, None, &stdio(), &expect![[]]);
-        check(Client::Codex, None, &stdio(), &expect![[]]);
-        check(Client::Codex, None, &http(), &expect![[]]);
+        check(
+            Client::Claude,
+            None,
+            &stdio(),
+            &expect![[r#"
+            {
+              "mcpServers": {
+                "toolcrib": {
+                  "type": "stdio",
+                  "command": "/bin/toolcrib",
+                  "args": ["stdio", "--project", "web"]
+                }
+              }
+            }
+        "#]],
+        );
+        check(
+            Client::Claude,
+            None,
+            &http(),
+            &expect![[r#"
+            {
+              "mcpServers": {
+                "toolcrib": {
+                  "type": "http",
+                  "url": "http://127.0.0.1:7420/api/mcp/ses_1",
+                  "headers": {
+                    "Authorization": "Bearer rsk_live_1"
+                  }
+                }
+              }
+            }
+        "#]],
+        );
+        check(
+            Client::Cursor,
+            None,
+            &http(),
+            &expect![[r#"
+            {
+              "mcpServers": {
+                "toolcrib": {
+                  "url": "http://127.0.0.1:7420/api/mcp/ses_1",
+                  "headers": {
+                    "Authorization": "Bearer rsk_live_1"
+                  }
+                }
+              }
+            }
+        "#]],
+        );
+        check(
+            Client::Vscode,
+            None,
+            &stdio(),
+            &expect![[r#"
+            {
+              "servers": {
+                "toolcrib": {
+                  "type": "stdio",
+                  "command": "/bin/toolcrib",
+                  "args": ["stdio", "--project", "web"]
+                }
+              }
+            }
+        "#]],
+        );
+        check(
+            Client::Codex,
+            None,
+            &stdio(),
+            &expect![[r#"
+            [mcp_servers.toolcrib]
+            command = "/bin/toolcrib"
+            args = ["stdio", "--project", "web"]
+        "#]],
+        );
+        check(
+            Client::Codex,
+            None,
+            &http(),
+            &expect![[r#"
+            [mcp_servers.toolcrib]
+            url = "http://127.0.0.1:7420/api/mcp/ses_1"
+            http_headers = { Authorization = "Bearer rsk_live_1" }
+        "#]],
+        );
     }
 
     #[test]
     fn other_entries_and_unknown_members_stay_as_they_are() {
-        let before = "{\n    \"zebra\": [1,  2],\n    \"mcpServers\": {\n        \"other\": { \"command\": \"x\", \"new\": true }\n    },\n    \"a\": 1\n}\n";
-        check(Client::Claude, Some(before), &stdio(), &expect![[]]);
-        let before = "{\n\t// ours\n\t\"servers\": {\n\t\t\"other\": {\"type\": \"http\",}, // theirs\n\t},\n\t\"inputs\": [],\n}\n";
-        check(Client::Vscode, Some(before), &http(), &expect![[]]);
+        let servers = "{\n        \"other\": { \"command\": \"x\", \"new\": true }\n    }";
+        let before = &format!("{{\n    \"zebra\": [1,  2],\n    \"mcpServers\": {servers},\n    \"a\": 1\n}}\n");
+        check(
+            Client::Claude,
+            Some(before),
+            &stdio(),
+            &expect![[r#"
+            {
+                "zebra": [1,  2],
+                "mcpServers": {
+                    "other": { "command": "x", "new": true },
+                    "toolcrib": {
+                        "type": "stdio",
+                        "command": "/bin/toolcrib",
+                        "args": ["stdio", "--project", "web"]
+                    }
+                },
+                "a": 1
+            }
+        "#]],
+        );
+        let before =
+            "{\n\t// ours\n\t\"servers\": {\n\t\t\"other\": {\"type\": \"http\",}, // theirs\n\t},\n\t\"inputs\": [],\n}\n";
+        check(
+            Client::Vscode,
+            Some(before),
+            &http(),
+            &expect![[r#"
+            {
+            	// ours
+            	"servers": {
+            		"other": {"type": "http",}, // theirs
+            		"toolcrib": {
+            			"type": "http",
+            			"url": "http://127.0.0.1:7420/api/mcp/ses_1",
+            			"headers": {
+            				"Authorization": "Bearer rsk_live_1",
+            			},
+            		},
+            	},
+            	"inputs": [],
+            }
+        "#]],
+        );
         let before = "# mine\nmodel = \"o9\"\n\n[mcp_servers.other] # theirs\ncommand = \"x\"\n\n[tui]\ntheme = 'dark'\n";
-        check(Client::Codex, Some(before), &stdio(), &expect![[]]);
+        check(
+            Client::Codex,
+            Some(before),
+            &stdio(),
+            &expect![[r##"
+            # mine
+            model = "o9"
+
+            [mcp_servers.other] # theirs
+            command = "x"
+
+            [mcp_servers.toolcrib]
+            command = "/bin/toolcrib"
+            args = ["stdio", "--project", "web"]
+
+            [tui]
+            theme = 'dark'
+        "##]],
+        );
     }
 
     #[test]

@@ -53,7 +53,7 @@ impl Client {
 #[derive(Args, Debug)]
 pub(crate) struct ConnectArgs {
     /// The client to set up
-    #[arg(required_unless_present = "print")]
+    #[arg(required_unless_present = "print", value_name = "CLIENT")]
     to: Option<Client>,
 
     /// Print the entry instead of writing it; without a client, an MCP config over HTTP that any client takes
@@ -77,7 +77,8 @@ pub(crate) struct ConnectArgs {
 }
 
 fn parse_name(name: &str) -> Result<String, String> {
-    let fine = !name.is_empty() && name.len() <= 64 && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"_-".contains(&byte));
+    let fine =
+        !name.is_empty() && name.len() <= 64 && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"_-".contains(&byte));
     if fine { Ok(name.to_owned()) } else { Err("letters, digits, - and _ only".to_owned()) }
 }
 
@@ -119,7 +120,7 @@ async fn stdio_entry(args: &ConnectArgs) -> Result<Entry> {
         }
     };
     let ServerArgs { url, data, .. } = &args.client.server;
-    let data = data.as_ref().map(std::path::absolute).transpose()?;
+    let data = data.as_ref().map(|data| data.canonicalize().or_else(|_| std::path::absolute(data))).transpose()?;
     say("url", url.as_deref());
     say("data", data.as_ref().map(|data| data.to_str().context("the data folder's path is not in UTF-8")).transpose()?);
     say("org", args.client.org.as_deref());

@@ -30,7 +30,10 @@ pub(super) async fn checks(args: &ServerArgs) -> Vec<Check> {
         .and_then(|environment| Resolved::load(said.or(environment), None, Search::CurrentDirectory));
     match loaded {
         Ok(settings) => {
-            let from = settings.file.as_ref().map_or("no file, defaults and environment only".to_owned(), |file| file.display().to_string());
+            let from = settings
+                .file
+                .as_ref()
+                .map_or("no file, defaults and environment only".to_owned(), |file| file.display().to_string());
             checks.push(Check::ok("settings", from));
             if let Some(url) = settings.server().database_url {
                 checks.push(database(&url).await);
@@ -53,7 +56,11 @@ fn data_folder(data: &Path) -> Check {
     for (path, mode) in [(data.to_owned(), "700"), (data.join("server.json"), "600"), (data.join("master.key"), "600")] {
         let open = std::fs::metadata(&path).is_ok_and(|metadata| metadata.mode() & 0o077 != 0);
         if open {
-            return Check::fail(NAME, format!("{} can be used by others", path.display()), format!("chmod {mode} {}", path.display()));
+            return Check::fail(
+                NAME,
+                format!("{} can be used by others", path.display()),
+                format!("chmod {mode} {}", path.display()),
+            );
         }
     }
     if metadata.uid() != rustix::process::geteuid().as_raw() && !rustix::process::geteuid().is_root() {
@@ -66,7 +73,11 @@ fn data_folder(data: &Path) -> Check {
 async fn database(url: &str) -> Check {
     const NAME: &str = "postgresql";
     let Some(address) = database_address(url) else {
-        return Check::warn(NAME, "the database's url names no host", "the server's own check (readiness) tells whether it works");
+        return Check::warn(
+            NAME,
+            "the database's url names no host",
+            "the server's own check (readiness) tells whether it works",
+        );
     };
     match tokio::time::timeout(CONNECT_TIMEOUT, tokio::net::TcpStream::connect(&address)).await {
         Ok(Ok(_)) => Check::ok(NAME, format!("{address} accepts connections")),
@@ -88,13 +99,18 @@ pub(super) fn clients() -> Check {
     let found = CLIENTS.iter().filter(|(_, program)| is_installed(&folders, program)).map(|(name, _)| *name).collect::<Vec<_>>();
     if found.is_empty() {
         let known = CLIENTS.map(|(name, _)| name).join(", ");
-        return Check::warn("clients", format!("none of {known} is on the PATH"), "`toolcrib connect --print` serves any other client");
+        return Check::warn(
+            "clients",
+            format!("none of {known} is on the PATH"),
+            "`toolcrib connect --print` serves any other client",
+        );
     }
     Check::ok("clients", format!("{}: `toolcrib connect {}` sets one up", found.join(", "), found.first().unwrap_or(&"")))
 }
 
 fn is_installed(folders: &[PathBuf], program: &str) -> bool {
-    let is_program = |path: PathBuf| std::fs::metadata(path).is_ok_and(|metadata| metadata.is_file() && metadata.mode() & 0o111 != 0);
+    let is_program =
+        |path: PathBuf| std::fs::metadata(path).is_ok_and(|metadata| metadata.is_file() && metadata.mode() & 0o111 != 0);
     folders.iter().any(|folder| is_program(folder.join(program)))
 }
 

@@ -16,7 +16,9 @@ const TIMEOUT: Duration = Duration::from_secs(5);
 pub(super) async fn checks(args: &ClientArgs, project: &ProjectArg) -> Vec<Check> {
     let found = match args.server.find() {
         Ok(found) => found,
-        Err(error) => return vec![Check::fail("server", one_line(&error), "`toolcrib stdio` works without one, the rest needs it")],
+        Err(error) => {
+            return vec![Check::fail("server", one_line(&error), "`toolcrib stdio` works without one, the rest needs it")];
+        }
     };
     let mut checks = Vec::new();
     match ask(&found, "/healthz").await {
@@ -24,7 +26,7 @@ pub(super) async fn checks(args: &ClientArgs, project: &ProjectArg) -> Vec<Check
         Err(error) => return vec![Check::fail("server", one_line(&error), "start it, or correct --url")],
     }
     checks.push(match ask(&found, "/readyz").await {
-        Ok(_) => Check::ok("ready", "store, index and audit are usable"),
+        Ok(_) => Check::ok("ready", "the server can do its work"),
         Err(error) => Check::fail("ready", one_line(&error), "the server's log says what it misses"),
     });
     checks.push(version(&found).await);
@@ -57,16 +59,19 @@ async fn version(found: &Found) -> Check {
         Err(error) => Check::warn(NAME, one_line(&error), "is this a Toolcrib server?"),
         Ok(document) => match document.pointer("/info/version").and_then(Value::as_str) {
             Some(theirs) if theirs == ours => Check::ok(NAME, format!("{ours}, here and there")),
-            Some(theirs) => {
-                Check::warn(NAME, format!("this program is {ours}, the server {theirs}"), "use the same release for both, restart the server")
-            }
+            Some(theirs) => Check::warn(
+                NAME,
+                format!("this program is {ours}, the server {theirs}"),
+                "use the same release for both, restart the server",
+            ),
             None => Check::warn(NAME, "the server does not say its version", "is this a Toolcrib server?"),
         },
     }
 }
 
 async fn key(args: &ClientArgs, found: Found) -> Result<Workplace, Check> {
-    let refused = |error: anyhow::Error| Check::fail("key", one_line(&error), "check --key and TOOLCRIB_KEY, or leave both out here");
+    let refused =
+        |error: anyhow::Error| Check::fail("key", one_line(&error), "check --key and TOOLCRIB_KEY, or leave both out here");
     let place = Workplace::at(Api::new(found).map_err(refused)?, args.org.as_deref(), args.json).await.map_err(refused)?;
     place.api.get(&place.path("/projects")).await.map_err(refused)?;
     Ok(place)

@@ -63,7 +63,8 @@ impl Agent {
         if has_own_group {
             start.process_group(0);
         }
-        let child = start.spawn().with_context(|| format!("cannot start `{}`: is it installed and on the PATH?", program.display()))?;
+        let child =
+            start.spawn().with_context(|| format!("cannot start `{}`: is it installed and on the PATH?", program.display()))?;
         let id = child.id().context("the agent was gone before it began")?;
         Ok(Self { child, id, has_own_group, signals })
     }
@@ -99,7 +100,8 @@ impl Agent {
 /// Sends a signal to a process, or to its whole group. One that is gone needs none.
 pub(super) fn send(id: u32, has_own_group: bool, signal: Signal) {
     let Some(pid) = i32::try_from(id).ok().and_then(Pid::from_raw) else { return };
-    let sent = if has_own_group { rustix::process::kill_process_group(pid, signal) } else { rustix::process::kill_process(pid, signal) };
+    let sent =
+        if has_own_group { rustix::process::kill_process_group(pid, signal) } else { rustix::process::kill_process(pid, signal) };
     if let Err(error) = sent {
         tracing::debug!(%error, "the agent is gone already");
     }
@@ -113,7 +115,8 @@ fn exit_code(status: ExitStatus) -> u8 {
 
 /// An argument with `{mcp-config}`, `{mcp-url}` and `{session}` filled in.
 fn filled(argument: &OsStr, config: &OsStr, mcp_url: &str, session: &str) -> OsString {
-    let values = [(&b"{mcp-config}"[..], config.as_bytes()), (b"{mcp-url}", mcp_url.as_bytes()), (b"{session}", session.as_bytes())];
+    let values =
+        [(&b"{mcp-config}"[..], config.as_bytes()), (b"{mcp-url}", mcp_url.as_bytes()), (b"{session}", session.as_bytes())];
     let mut rest = argument.as_bytes();
     let mut out = Vec::with_capacity(rest.len());
     while let Some((first, tail)) = rest.split_first() {
@@ -137,7 +140,9 @@ mod tests {
 
     #[test]
     fn arguments_are_filled_in_once() {
-        let fill = |argument: &str| filled(OsStr::new(argument), OsStr::new("/w/{session}.json"), "http://u", "ses_1").into_string().unwrap();
+        let fill = |argument: &str| {
+            filled(OsStr::new(argument), OsStr::new("/w/{session}.json"), "http://u", "ses_1").into_string().unwrap()
+        };
         assert_eq!(fill("--mcp-config={mcp-config}"), "--mcp-config=/w/{session}.json");
         assert_eq!(fill("{session}{mcp-url}{session}"), "ses_1http://uses_1");
         for plain in ["", "{}", "{mcp-config", "{other}", "ü{"] {

@@ -24,6 +24,10 @@ const ENDING: Duration = Duration::from_secs(10);
 /// Which agent to start, and in what session.
 #[derive(Args, Debug)]
 pub(crate) struct RunArgs {
+    /// The agent and its arguments; {mcp-config}, {mcp-url} and {session} are filled in
+    #[arg(last = true, required = true, value_name = "COMMAND")]
+    command: Vec<OsString>,
+
     /// Outcome to end the session with when the agent exits with 0 [default: none, which teaches memory nothing]
     #[arg(long, value_name = "OUTCOME", help_heading = "Session")]
     outcome_on_success: Option<Outcome>,
@@ -38,10 +42,6 @@ pub(crate) struct RunArgs {
     project: ProjectArg,
     #[command(flatten)]
     how: SessionArgs,
-
-    /// The agent and its arguments; {mcp-config}, {mcp-url} and {session} are filled in
-    #[arg(last = true, required = true, value_name = "COMMAND")]
-    command: Vec<OsString>,
 }
 
 /// Runs the agent and gives its exit code.

@@ -43,6 +43,14 @@ pub(super) struct Duty {
     outcome: Option<String>,
 }
 
+/// What a `run` that was killed left behind, as far as it had come.
+#[derive(Debug, Default)]
+struct Remains {
+    duty: Option<Duty>,
+    /// Its process, and whether it leads a group of its own.
+    agent: Option<(u32, bool)>,
+}
+
 impl Duty {
     pub(super) fn new(found: &Found, org: String, session: String, file: PathBuf, outcome: Option<Outcome>) -> Self {
         let outcome = outcome.map(|outcome| outcome.word().to_owned());
@@ -108,38 +116,40 @@ pub(crate) fn watch() -> Result<()> {
     let mut out = std::io::stdout();
     out.write_all(READY).and_then(|()| out.flush()).context("nobody waits for the watcher")?;
     match listen(BufReader::new(std::io::stdin())) {
-        Some((duty, agent)) => clean_up(duty, agent),
+        Some(remains) => remains.clean_up(),
         None => Ok(()),
     }
 }
 
 /// Listens until the pipe closes: what is to be done, or nothing after a goodbye.
-fn listen(pipe: impl BufRead) -> Option<(Option<Duty>, Option<(u32, bool)>)> {
-    let (mut duty, mut agent) = (None, None);
+fn listen(pipe: impl BufRead) -> Option<Remains> {
+    let mut remains = Remains::default();
     for line in pipe.lines() {
         match line.ok().and_then(|line| serde_json::from_str(&line).ok()) {
-            Some(Word::Duty(told)) => duty = Some(told),
-            Some(Word::Agent { id, has_own_group }) => agent = Some((id, has_own_group)),
+            Some(Word::Duty(duty)) => remains.duty = Some(duty),
+            Some(Word::Agent { id, has_own_group }) => remains.agent = Some((id, has_own_group)),
             Some(Word::Goodbye) => return None,
             None => break,
         }
     }
-    Some((duty, agent))
+    Some(remains)
 }
 
-fn clean_up(duty: Option<Duty>, agent: Option<(u32, bool)>) -> Result<()> {
-    let Some(duty) = duty else { return Ok(()) };
-    if let Some((id, has_own_group)) = agent {
-        agent::send(id, has_own_group, Signal::TERM);
+impl Remains {
+    fn clean_up(self) -> Result<()> {
+        let Some(duty) = self.duty else { return Ok(()) };
+        if let Some((id, has_own_group)) = self.agent {
+            agent::send(id, has_own_group, Signal::TERM);
+        }
+        config_file::remove(&duty.file);
+        // The session's key is dead from here on, whatever the agent does with it.
+        let ended = end_session(&duty);
+        if let Some((id, has_own_group)) = self.agent {
+            std::thread::sleep(PATIENCE);
+            agent::send(id, has_own_group, Signal::KILL);
+        }
+        ended
     }
-    config_file::remove(&duty.file);
-    // The session's key is dead from here on, whatever the agent does with it.
-    let ended = end_session(&duty);
-    if let Some((id, has_own_group)) = agent {
-        std::thread::sleep(PATIENCE);
-        agent::send(id, has_own_group, Signal::KILL);
-    }
-    ended
 }
 
 fn end_session(duty: &Duty) -> Result<()> {
@@ -161,7 +171,7 @@ mod tests {
         Duty::new(&found, "o".into(), "ses_1".into(), "/f".into(), Some(Outcome::Rework))
     }
 
-    fn heard(words: &[Word]) -> Option<(Option<Duty>, Option<(u32, bool)>)> {
+    fn heard(words: &[Word]) -> Option<Remains> {
         let lines = words.iter().map(|word| serde_json::to_string(word).unwrap() + "\n").collect::<String>();
         listen(lines.as_bytes())
     }
@@ -173,9 +183,9 @@ mod tests {
 
     #[test]
     fn a_pipe_that_breaks_leaves_everything_to_do() {
-        let (told, agent) = heard(&[Word::Duty(duty()), Word::Agent { id: 5, has_own_group: true }]).unwrap();
-        assert_eq!(told.unwrap().outcome.as_deref(), Some("rework"));
-        assert_eq!(agent, Some((5, true)));
-        assert!(matches!(heard(&[]), Some((None, None))));
+        let remains = heard(&[Word::Duty(duty()), Word::Agent { id: 5, has_own_group: true }]).unwrap();
+        assert_eq!(remains.duty.unwrap().outcome.as_deref(), Some("rework"));
+        assert_eq!(remains.agent, Some((5, true)));
+        assert!(heard(&[]).unwrap().duty.is_none());
     }
 }

@@ -137,7 +137,9 @@ impl Bridge {
         self.flights().retain(|_, flight| !flight.is_endless);
         let drained = tokio::time::timeout(DRAIN, async { while tasks.join_next().await.is_some() {} });
         tokio::select! {
-            drained = drained => if drained.is_err() { tracing::warn!("requests were still under way when stdin had long ended") },
+            drained = drained => if drained.is_err() {
+                tracing::warn!("requests were still under way when stdin had long ended");
+            },
             () = self.closed.notified() => {}
         }
         Ok(())

@@ -52,7 +52,8 @@ mod tests {
 
     #[test]
     fn events_are_read_however_they_are_cut() {
-        let text = ":\n\nevent: message\ndata: {\"a\":1}\n\ndata:one\r\ndata: two\r\n\r\nid: 5\n\ndata\n\ndata: last\r\rdata: cut off";
+        let text =
+            ":\n\nevent: message\ndata: {\"a\":1}\n\ndata:one\r\ndata: two\r\n\r\nid: 5\n\ndata\n\ndata: last\r\rdata: cut off";
         for piece in [1, 2, 7, 1000] {
             assert_eq!(events(text, piece), ["{\"a\":1}", "one\ntwo", "last"], "{piece}");
         }

@@ -26,7 +26,8 @@ impl Bridge {
     /// Sends a message and writes what comes back.
     pub(super) async fn answer(&self, job: &Job) -> Result<(), Failure> {
         let response = self.send(job).await?;
-        let is_stream = response.headers().get(CONTENT_TYPE).is_some_and(|kind| kind.as_bytes().starts_with(b"text/event-stream"));
+        let is_stream =
+            response.headers().get(CONTENT_TYPE).is_some_and(|kind| kind.as_bytes().starts_with(b"text/event-stream"));
         if is_stream { self.pass_events(job, response).await } else { self.pass_json(job, response).await }
     }
 

@@ -90,6 +90,8 @@ impl Failure {
     fn response(&self, code: i64, id: Option<&RawValue>) -> String {
         let mut data = json!({ "kind": self.kind, "retryable": self.retryable });
         if let Some(members) = data.as_object_mut() {
+            // The server's own, where it has spoken, replaces this one.
+            members.insert("request_id".to_owned(), json!(base::RequestId::random().as_str()));
             members.extend(self.more.iter().map(|(name, value)| ((*name).to_owned(), value.clone())));
         }
         let error = json!({ "code": code, "message": self.message, "data": data });
@@ -114,7 +116,11 @@ impl Failure {
 pub(super) fn failure_of(status: u16, said: Option<&str>, retry_after: Option<u64>, request_id: Option<String>) -> Failure {
     let said = said.unwrap_or("no reason given");
     let mut failure = match status {
-        401 => Failure::new("not_permitted", false, "the session's key is no longer good (401): start `toolcrib stdio` anew"),
+        401 => Failure::new(
+            "not_permitted",
+            false,
+            "the session has ended or its key was revoked (401): start `toolcrib stdio` anew",
+        ),
         403 => Failure::new("not_permitted", false, format!("the server refuses this session (403 {said})")),
         404 => Failure::new("not_found", false, "the server does not know this session (404): start `toolcrib stdio` anew"),
         410 => Failure::new("not_found", false, "the session has ended (410): start `toolcrib stdio` anew"),
@@ -142,7 +148,9 @@ mod tests {
 
     #[test]
     fn lines_are_told_apart() {
-        assert!(matches!(Line::read(r#" {"jsonrpc":"2.0","id":1,"method":"ping"}"#), Line::Message(e) if e.id.unwrap().get() == "1"));
+        assert!(
+            matches!(Line::read(r#" {"jsonrpc":"2.0","id":1,"method":"ping"}"#), Line::Message(e) if e.id.unwrap().get() == "1")
+        );
         assert!(matches!(Line::read(r#"{"method":"ping","id":null}"#), Line::Message(e) if e.id.is_none()));
         assert_eq!(ids(r#"[{"method":"a","id":"x"},{"method":"n"},{"id":3,"result":{}},5]"#), ["\"x\""]);
         assert!(ids("[]").is_empty());
@@ -159,7 +167,10 @@ mod tests {
             other => panic!("{other:?}"),
         };
         let raw = |json: &'static str| serde_json::from_str::<&RawValue>(json).unwrap();
-        assert_eq!(cancels(r#"{"method":"notifications/cancelled","params":{"requestId":"\u0061"}}"#), Some(id_key(raw("\"a\""))));
+        assert_eq!(
+            cancels(r#"{"method":"notifications/cancelled","params":{"requestId":"\u0061"}}"#),
+            Some(id_key(raw("\"a\"")))
+        );
         assert_eq!(cancels(r#"{"method":"notifications/cancelled","params":{"requestId":7}}"#), Some(id_key(raw(" 7"))));
         assert_eq!(cancels(r#"{"method":"notifications/initialized"}"#), None);
         assert_eq!(cancels(r#"{"method":"notifications/cancelled","params":{}}"#), None);

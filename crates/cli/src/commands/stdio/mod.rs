@@ -67,7 +67,8 @@ async fn serve(args: &StdioArgs, upstream: &Arc<Upstream>, signals: &mut Signals
     tracing::info!(session = session.id, project = project.name, url = place.api.found().url, "session opened");
 
     // The server has the last word on what is too large; this only bounds what is kept of a line.
-    let limits = upstream::settings(&args.server, args.config.as_ref()).map_or(Limits::default(), |settings| settings.server().limits);
+    let limits =
+        upstream::settings(&args.server, args.config.as_ref()).map_or(Limits::default(), |settings| settings.server().limits);
     let http = http_client(&place.api.found().url)?;
     let bridge = Bridge::new(http, Arc::clone(upstream), session, Box::new(tokio::io::stdout()));
     let input = BufReader::with_capacity(READ_BYTES, tokio::io::stdin());

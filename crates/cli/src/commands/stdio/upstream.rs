@@ -103,7 +103,9 @@ async fn reach(args: &ServerArgs, config: Option<&PathBuf>) -> Result<(Found, Op
             tokio::time::sleep(PAUSE).await;
         }
     };
-    let late = || format!("a server holds the data folder {} but does not answer: `toolcrib doctor` tells more", settings.data.display());
+    let late = || {
+        format!("a server holds the data folder {} but does not answer: `toolcrib doctor` tells more", settings.data.display())
+    };
     tokio::time::timeout(WAIT, look).await.with_context(late)?
 }
 

@@ -1,11 +1,13 @@
 //! What the transcripts are written with.
 
 mod crib;
+mod person;
 mod process;
 mod reply;
 mod tenant;
 
 pub(crate) use crib::Crib;
+pub(crate) use person::{Person, with_body};
 pub(crate) use process::{Place, Process, binary};
 pub(crate) use reply::Reply;
 pub(crate) use tenant::{Agent, Session, Tenant};

@@ -21,10 +21,9 @@ pub(crate) enum Unreadable {
     Broken,
 }
 
-/// Reads `body` whole.
-pub(crate) async fn read(mut body: Body, limits: &Limits) -> Result<Bytes, Unreadable> {
+/// Reads `body` whole, at most `bytes_max` of it.
+pub(crate) async fn read(mut body: Body, bytes_max: usize, limits: &Limits) -> Result<Bytes, Unreadable> {
     let idle = Duration::from_secs(limits.client_idle_seconds);
-    let bytes_max = limits.body_bytes_max;
     if http_body::Body::size_hint(&body).lower() > bytes_max as u64 {
         return Err(Unreadable::TooLarge { bytes_max });
     }

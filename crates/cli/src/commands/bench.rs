@@ -1,0 +1,59 @@
+//! `toolcrib bench`: what the server costs, as ratios to a yardstick measured in the same run.
+
+use std::net::SocketAddr;
+use std::path::PathBuf;
+
+use anyhow::{Context, Result};
+use bench::DoorsOptions;
+use clap::{Args, Subcommand};
+
+use crate::output;
+
+/// Measures a server of its own, in a folder of its own.
+#[derive(Args, Debug)]
+pub(crate) struct BenchArgs {
+    #[command(subcommand)]
+    what: What,
+}
+
+#[derive(Subcommand, Debug)]
+enum What {
+    /// The doors beside a bare HTTP echo, writers that share commits, memory and start-up
+    #[command(after_help = "Exit code 1 when a figure misses its aim. Build with --release, or the figures mean nothing.")]
+    Doors {
+        /// How long each load lasts, in each round
+        #[arg(long, value_name = "SECONDS", default_value_t = 3)]
+        seconds: u64,
+        /// Rounds in which the server and its yardstick take turns
+        #[arg(long, default_value_t = 2)]
+        rounds: u32,
+        /// Orgs to make before the last measurement; 0 leaves it out
+        #[arg(long, default_value_t = 10_000)]
+        orgs: u32,
+        /// Print the figures as JSON
+        #[arg(long)]
+        json: bool,
+    },
+    /// The yardstick: answers every POST with the bytes of a file
+    #[command(hide = true)]
+    Echo {
+        #[arg(long)]
+        listen: SocketAddr,
+        #[arg(long)]
+        answer: PathBuf,
+    },
+}
+
+/// Says whether every figure meets its aim.
+pub(crate) async fn run(args: BenchArgs) -> Result<bool> {
+    match args.what {
+        What::Echo { listen, answer } => bench::echo(listen, &answer).await.map(|()| true),
+        What::Doors { seconds, rounds, orgs, json } => {
+            let binary = std::env::current_exe().context("cannot find this binary")?;
+            let report = bench::doors(&DoorsOptions { binary, seconds, rounds, orgs }).await?;
+            let text = if json { serde_json::to_string_pretty(&report)? } else { report.to_string() };
+            output::print(text.trim_end())?;
+            Ok(report.figures.iter().all(|figure| figure.met))
+        }
+    }
+}

@@ -1,0 +1,89 @@
+//! The longer help texts: what stands below the flags of a command. A line has at most 79 characters.
+
+pub(crate) const START: &str = "\
+Start here:
+  toolcrib serve              start the server; it prints where everything is
+  toolcrib connect claude     set Claude Code up here (or another client)
+  toolcrib connect --print    print an MCP config that any client takes
+  toolcrib tools              what an agent can use here
+  toolcrib call kits.list     call a tool
+  toolcrib doctor             check everything and say what to do
+  toolcrib run -- claude --mcp-config {mcp-config}
+                              run an agent in a session of its own
+
+Without --url, commands find the server that runs on the data folder:
+TOOLCRIB_DATA, else ~/.local/share/toolcrib.";
+
+pub(crate) const SERVE: &str = "\
+Examples:
+  toolcrib serve
+  toolcrib serve --data /var/lib/toolcrib --allow-root /srv/code
+  toolcrib serve --listen 0.0.0.0:7420 --public-url https://crib.example
+  TOOLCRIB_DATABASE_URL=postgres://crib@db/crib toolcrib serve
+
+Every flag is an environment variable (--allow-host: TOOLCRIB_ALLOW_HOST) and
+a key in toolcrib.toml (allow_host). The flag wins, then the environment, then
+the file. toolcrib.example.toml shows every key; `--help` lists the limits too.
+
+SIGTERM and Ctrl-C wait for calls under way; a second Ctrl-C does not.";
+
+pub(crate) const CONNECT: &str = "\
+Examples:
+  toolcrib connect claude         writes .mcp.json: an entry that starts
+                                  `toolcrib stdio`, without any secret in it
+  toolcrib connect codex --project web
+                                  writes .codex/config.toml
+  toolcrib connect vscode --http --ttl 8h
+                                  writes .vscode/mcp.json with a session's url
+                                  and key, readable by you only
+  toolcrib connect --print        prints an MCP config with a session's key
+
+Other entries in the file stay as they are. A file that cannot be read as JSON
+or TOML is not touched.";
+
+pub(crate) const RUN: &str = "\
+Examples:
+  toolcrib run -- claude --mcp-config {mcp-config}
+  toolcrib run --work-type bug_fix -- ./my-agent --mcp {mcp-url}
+
+The agent's MCP config, with a key for this session only, is a file in the
+current directory that only you can read. The agent finds it through
+{mcp-config} in its arguments, or through its environment:
+  TOOLCRIB_MCP_CONFIG   the file
+  TOOLCRIB_MCP_URL      the session's door ({mcp-url})
+  TOOLCRIB_MCP_TOKEN    the session's key
+  TOOLCRIB_SESSION      the session's id ({session})
+Your own keys (TOOLCRIB_KEY and the like) are not passed on.
+
+When the agent ends, the session ends, the file is removed, and the agent's
+exit code is ours. A session ends without an outcome unless you name one: an
+exit code alone does not tell whether the work was any good.
+
+SIGINT, SIGTERM and SIGHUP are passed on. If this command itself is killed, a
+watcher ends the agent and the session and removes the file.";
+
+pub(crate) const STDIO: &str = "\
+Example, as an entry of an MCP client (what `toolcrib connect` writes):
+  {\"command\": \"toolcrib\", \"args\": [\"stdio\", \"--project\", \"web\"]}
+
+Opens a session on the running server, or on one of its own if none runs on
+the data folder, and ends it when stdin ends. One JSON message a line; logs go
+to stderr (TOOLCRIB_LOG=info shows more).";
+
+pub(crate) const TOOLS: &str = "\
+Examples:
+  toolcrib tools
+  toolcrib tools --project web --json";
+
+pub(crate) const CALL: &str = "\
+Examples:
+  toolcrib call bricks.list '{\"limit\": 5}'
+  toolcrib call bricks.create_draft @brick.json
+  echo '{\"limit\": 5}' | toolcrib call kits.list - --json
+
+Exits with 1 when the call fails or the tool says that it failed.";
+
+pub(crate) const COMPLETIONS: &str = "\
+Examples:
+  source <(toolcrib completions bash)       in ~/.bashrc
+  toolcrib completions fish > ~/.config/fish/completions/toolcrib.fish";

@@ -1,0 +1,94 @@
+//! Listing and calling agree, whatever scopes meet whatever allowlist.
+
+use std::collections::BTreeSet;
+
+use reqwest::Method;
+use serde_json::{Value, json};
+
+use crate::menu::TOOLS;
+use crate::support::{Crib, Engine, both_engines, call, request};
+
+/// Every set of the scopes that tools take, `*`, and scopes that no tool takes.
+fn scope_sets() -> Vec<Vec<&'static str>> {
+    let scopes: Vec<_> = TOOLS.iter().map(|row| row.scope).collect::<BTreeSet<_>>().into_iter().collect();
+    let subset = |bits: u32| scopes.iter().enumerate().filter(move |(bit, _)| bits >> bit & 1 == 1).map(|(_, scope)| *scope);
+    let mut sets: Vec<Vec<_>> = (0..1 << scopes.len()).map(|bits| subset(bits).collect()).collect();
+    sets.extend([vec!["*"], vec!["org:read", "keys:write"]]);
+    sets
+}
+
+/// No list at all, an empty one, everything, each tool alone in its other spelling, and everything but each tool.
+fn allowlists() -> Vec<Option<Vec<String>>> {
+    let names: Vec<String> = TOOLS.iter().map(|row| row.name.to_owned()).collect();
+    let mut lists = vec![None, Some(Vec::new()), Some(names.clone())];
+    for name in &names {
+        lists.push(Some(vec![name.replace('.', "_")]));
+        lists.push(Some(names.iter().filter(|other| *other != name).cloned().collect()));
+    }
+    lists
+}
+
+/// What the contract lets such a caller see.
+fn expected(scopes: &[&str], allowlist: Option<&[String]>) -> Vec<&'static str> {
+    let visible = TOOLS.iter().filter(|row| scopes.contains(&"*") || scopes.contains(&row.scope));
+    let named =
+        |name: &str| allowlist.is_none_or(|list| list.iter().any(|entry| entry == name || *entry == name.replace('.', "_")));
+    visible.map(|row| row.name).filter(|name| named(name)).collect()
+}
+
+/// A listing and a call of every tool in one batch. Arguments that no tool takes tell who got as far as the schema.
+fn everything() -> String {
+    let calls = TOOLS.iter().map(|row| call(row.name, row.name, json!({"nonsense": 1})));
+    Value::from_iter([request("list", "tools/list", json!({}))].into_iter().chain(calls)).to_string()
+}
+
+/// What was listed, and what could have been called.
+#[track_caller]
+fn seen(answers: &Value, refusal: i64) -> (Vec<&str>, Vec<&str>) {
+    let listed = answers[0]["result"]["tools"].as_array().unwrap().iter().map(|tool| tool["name"].as_str().unwrap());
+    let callable = answers.as_array().unwrap().iter().skip(1).filter(|answer| {
+        let code = answer["error"]["code"].as_i64().unwrap();
+        assert!(code == refusal || code == -32602, "{answer}");
+        code == -32602
+    });
+    (listed.collect(), callable.map(|answer| answer["id"].as_str().unwrap()).collect())
+}
+
+both_engines! {
+    async fn a_session_is_listed_exactly_what_it_can_call(engine: Engine) {
+        let crib = Crib::start_with(engine, |config| config.limits.key_calls_burst = 10_000).await;
+        let tenant = crib.tenant().await;
+        let mut sessions = Vec::new();
+        for allowlist in allowlists() {
+            let body = allowlist.as_ref().map_or(json!({}), |tools| json!({"tools": tools}));
+            sessions.push((tenant.session_with(body).await, allowlist));
+        }
+        for scopes in scope_sets() {
+            let key = tenant.key_with(&scopes).await;
+            for (session, allowlist) in &sessions {
+                let reply = crib.send(crib.http.post(&session.url).bearer_auth(&key).body(everything())).await.expect(200);
+                let expected = expected(&scopes, allowlist.as_deref());
+                assert_eq!(seen(&reply, -32003), (expected.clone(), expected), "{scopes:?} {allowlist:?}");
+            }
+        }
+    }
+
+    async fn an_agent_is_listed_exactly_what_it_can_call(engine: Engine) {
+        let crib = Crib::start_with(engine, |config| config.limits.agent_calls_burst = 1_000_000).await;
+        let tenant = crib.tenant().await;
+        let body = json!({"name": "agent", "scopes": [], "tools": [], "rate_limit": {"per_minute": 1_000_000}});
+        let agent = tenant.agent_with(body).await;
+        let path = format!("agents/{}", agent.id);
+        let message: Value = serde_json::from_str(&everything()).unwrap();
+        for scopes in scope_sets() {
+            // An agent's list is always explicit.
+            for tools in allowlists().into_iter().flatten() {
+                let change = json!({"scopes": scopes, "tools": tools});
+                tenant.api(Method::PATCH, &path, Some(change)).await.expect(200);
+                let reply = agent.rpc(&message).await.expect(200);
+                let expected = expected(&scopes, Some(&tools));
+                assert_eq!(seen(&reply, -32001), (expected.clone(), expected), "{scopes:?} {tools:?}");
+            }
+        }
+    }
+}

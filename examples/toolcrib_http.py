@@ -1,0 +1,43 @@
+"""A few lines over urllib that the examples share."""
+
+import json
+import os
+import urllib.error
+import urllib.request
+
+URL = os.environ.get("TOOLCRIB_URL", "http://127.0.0.1:7420")
+KEY = os.environ["TOOLCRIB_KEY"]
+
+
+def send(method, path, body=None, key=KEY):
+    """Sends JSON and returns the answer's JSON; an answer that is an error is shown and ends the example."""
+    url = path if path.startswith("http") else URL + path
+    data = None if body is None else json.dumps(body).encode()
+    request = urllib.request.Request(url, data, {"Authorization": f"Bearer {key}"}, method=method)
+    try:
+        with urllib.request.urlopen(request) as answer:
+            return json.loads(answer.read() or b"null")
+    except urllib.error.HTTPError as refused:
+        raise SystemExit(f"{method} {path}: {refused.code} {refused.read().decode()}")
+
+
+def rpc(url, key, method, **params):
+    """One JSON-RPC request through a door; returns (result, error)."""
+    answer = send("POST", url, {"jsonrpc": "2.0", "id": 1, "method": method, "params": params}, key)
+    return answer.get("result"), answer.get("error")
+
+
+def call(url, key, tool, **arguments):
+    """Calls a tool; an error ends the example."""
+    result, error = rpc(url, key, "tools/call", name=tool, arguments=arguments)
+    if error:
+        raise SystemExit(f"{tool}: {error}")
+    return result["structuredContent"]
+
+
+def org_and_project():
+    """The key's own org, and its first project."""
+    org = send("GET", "/api/orgs")["orgs"][0]["id"]
+    projects = send("GET", f"/api/org/{org}/projects")["projects"]
+    project = projects[0] if projects else send("POST", f"/api/org/{org}/projects", {"name": "example"})["project"]
+    return org, project["id"]
