@@ -28,8 +28,28 @@ impl Timestamp {
 
     /// RFC 3339 in UTC with milliseconds, as every wire type shows it.
     pub fn rfc3339(self) -> String {
-        let clamped = jiff::Timestamp::from_millisecond(self.0).unwrap_or(jiff::Timestamp::MAX);
-        format!("{clamped:.3}")
+        self.spelled().as_str().to_owned()
+    }
+
+    /// [`Timestamp::rfc3339`] without a heap: answers spell many times.
+    fn spelled(self) -> Spelled {
+        let (days, ms_of_day) = (self.0.div_euclid(DAY_MS), self.0.rem_euclid(DAY_MS));
+        let (year, month, day) = civil_date(days);
+        let seconds = ms_of_day / 1_000;
+        let mut spelled = Spelled(*b"0000-00-00T00:00:00.000Z");
+        // Years of five digits are as far away as the clock is broken.
+        for (start, digits, value) in [
+            (0, 4, year.clamp(0, 9_999)),
+            (5, 2, month),
+            (8, 2, day),
+            (11, 2, seconds / 3_600),
+            (14, 2, seconds / 60 % 60),
+            (17, 2, seconds % 60),
+            (20, 3, ms_of_day % 1_000),
+        ] {
+            spelled.put(start, digits, value);
+        }
+        spelled
     }
 
     /// Reads RFC 3339 with any offset; what is finer than a millisecond is dropped.
@@ -39,15 +59,49 @@ impl Timestamp {
     }
 }
 
+const DAY_MS: i64 = 24 * 60 * 60 * 1_000;
+
+/// A time as 24 ASCII characters.
+struct Spelled([u8; 24]);
+
+impl Spelled {
+    /// Writes `value` as so many digits from `start` on.
+    fn put(&mut self, start: usize, digits: usize, mut value: i64) {
+        for place in self.0.iter_mut().skip(start).take(digits).rev() {
+            *place = b'0' + u8::try_from(value % 10).unwrap_or_default();
+            value /= 10;
+        }
+    }
+
+    fn as_str(&self) -> &str {
+        std::str::from_utf8(&self.0).unwrap_or_default()
+    }
+}
+
+/// Year, month and day of a day counted from 1970-01-01, in the Gregorian calendar. Years are counted from March, so that
+/// the leap day is the last of its year.
+fn civil_date(days: i64) -> (i64, i64, i64) {
+    const DAYS_OF_400_YEARS: i64 = 146_097;
+    // 719,468 days lie between 0000-03-01 and 1970-01-01.
+    let days = days + 719_468;
+    let (cycle, day) = (days.div_euclid(DAYS_OF_400_YEARS), days.rem_euclid(DAYS_OF_400_YEARS));
+    let year = (day - day / 1_460 + day / 36_524 - day / 146_096) / 365;
+    let day_of_year = day - (365 * year + year / 4 - year / 100);
+    let month_from_march = (5 * day_of_year + 2) / 153;
+    let day_of_month = day_of_year - (153 * month_from_march + 2) / 5 + 1;
+    let month = if month_from_march < 10 { month_from_march + 3 } else { month_from_march - 9 };
+    (cycle * 400 + year + i64::from(month <= 2), month, day_of_month)
+}
+
 impl std::fmt::Display for Timestamp {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str(&self.rfc3339())
+        f.write_str(self.spelled().as_str())
     }
 }
 
 impl Serialize for Timestamp {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.serialize_str(&self.rfc3339())
+        serializer.serialize_str(self.spelled().as_str())
     }
 }
 
@@ -111,6 +165,14 @@ mod tests {
         assert_eq!(time.rfc3339(), "2025-11-15T20:21:39.007Z");
         assert_eq!(Timestamp::parse_rfc3339("2025-11-15T21:21:39.0079+01:00"), Some(time));
         assert_eq!(Timestamp::parse_rfc3339("yesterday"), None);
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn times_are_spelled_as_the_calendar_has_them(ms in -62_135_596_800_000_i64..253_402_300_800_000) {
+            let calendar = format!("{:.3}", jiff::Timestamp::from_millisecond(ms).unwrap());
+            proptest::prop_assert_eq!(Timestamp::from_ms(ms).rfc3339(), calendar);
+        }
     }
 
     #[test]

@@ -3,7 +3,7 @@
 //! Most ids start with their time, so that rows made together lie together. A session's id is 128 random bits:
 //! it is no credential, but a guessable one would tell who exists.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Mutex, PoisonError};
 
 use serde::{Deserialize, Serialize};
 
@@ -12,6 +12,33 @@ use crate::secret::random_bytes;
 
 const ALPHABET: &[u8; 32] = b"0123456789abcdefghjkmnpqrstvwxyz";
 const BODY_CHARS: u32 = 26;
+/// A prefix of four characters and the body.
+const ID_BYTES: usize = 30;
+
+/// An id's text without a heap: ids are copied, compared and hashed on every request.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+struct Text {
+    bytes: [u8; ID_BYTES],
+    length: u8,
+}
+
+impl Text {
+    /// Keeps what fits; every id that was ever made does.
+    fn new(text: &str) -> Self {
+        let mut bytes = [0; ID_BYTES];
+        let mut length = 0;
+        for (place, byte) in bytes.iter_mut().zip(text.bytes()) {
+            *place = byte;
+            length += 1;
+        }
+        Self { bytes, length }
+    }
+
+    fn as_str(&self) -> &str {
+        let text = self.bytes.get(..usize::from(self.length)).and_then(|bytes| std::str::from_utf8(bytes).ok());
+        text.unwrap_or_default()
+    }
+}
 
 /// 128 bits as 26 characters, most significant first.
 fn base32(bits: u128) -> String {
@@ -24,10 +51,13 @@ fn base32(bits: u128) -> String {
         .collect()
 }
 
+/// Crockford's digits: no i, l, o or u.
+fn is_digit(byte: u8) -> bool {
+    matches!(byte, b'0'..=b'9' | b'a'..=b'z') && !matches!(byte, b'i' | b'l' | b'o' | b'u')
+}
+
 fn is_body(text: &str) -> bool {
-    text.len() == BODY_CHARS as usize
-        && text.bytes().all(|byte| ALPHABET.contains(&byte))
-        && text.as_bytes().first() <= Some(&b'7')
+    text.len() == BODY_CHARS as usize && text.bytes().all(is_digit) && text.as_bytes().first() <= Some(&b'7')
 }
 
 fn random_body() -> String {
@@ -50,8 +80,8 @@ fn timed_body(now: Timestamp) -> String {
 macro_rules! ids {
     ($($(#[$doc:meta])* $name:ident = $prefix:literal, $make:ident;)*) => {$(
         $(#[$doc])*
-        #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-        pub struct $name(Arc<str>);
+        #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        pub struct $name(Text);
 
         impl $name {
             /// What every id of this kind begins with.
@@ -59,17 +89,17 @@ macro_rules! ids {
 
             /// The id in `text`, if it has the form of one.
             pub fn parse(text: &str) -> Option<Self> {
-                is_body(text.strip_prefix(Self::PREFIX)?).then(|| Self(text.into()))
+                is_body(text.strip_prefix(Self::PREFIX)?).then(|| Self(Text::new(text)))
             }
 
             /// An id as a row of ours holds it: it was checked when it was made.
             pub fn from_row(text: &str) -> Self {
-                Self(text.into())
+                Self(Text::new(text))
             }
 
             /// The id as text.
             pub fn as_str(&self) -> &str {
-                &self.0
+                self.0.as_str()
             }
 
             ids!(@make $make);
@@ -77,13 +107,19 @@ macro_rules! ids {
 
         impl std::fmt::Display for $name {
             fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-                f.write_str(&self.0)
+                f.write_str(self.as_str())
+            }
+        }
+
+        impl std::fmt::Debug for $name {
+            fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                f.write_str(self.as_str())
             }
         }
 
         impl Serialize for $name {
             fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-                serializer.serialize_str(&self.0)
+                serializer.serialize_str(self.as_str())
             }
         }
 
@@ -97,13 +133,13 @@ macro_rules! ids {
     (@make timed) => {
         /// A new id, made at `now`.
         pub fn new(now: Timestamp) -> Self {
-            Self(format!("{}{}", Self::PREFIX, timed_body(now)).into())
+            Self(Text::new(&format!("{}{}", Self::PREFIX, timed_body(now))))
         }
     };
     (@make random) => {
         /// A new id of 128 random bits.
         pub fn random() -> Self {
-            Self(format!("{}{}", Self::PREFIX, random_body()).into())
+            Self(Text::new(&format!("{}{}", Self::PREFIX, random_body())))
         }
     };
 }

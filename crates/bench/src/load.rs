@@ -10,7 +10,7 @@ use crate::connection::Connection;
 use crate::process::Process;
 
 /// What a load did.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug)]
 pub(crate) struct Load {
     pub(crate) requests: u64,
     pub(crate) server_cpu: Duration,
@@ -26,12 +26,6 @@ impl Load {
     /// Requests in a second.
     pub(crate) fn rate(&self) -> f64 {
         self.requests as f64 / self.wall.as_secs_f64().max(1e-9)
-    }
-
-    pub(crate) fn add(&mut self, other: Load) {
-        self.requests += other.requests;
-        self.server_cpu += other.server_cpu;
-        self.wall += other.wall;
     }
 }
 

@@ -29,6 +29,10 @@ use args::{Cli, Command};
 use commands::{agent, bench, brick, completions, connect, doctor, key, org, project, run, serve, session, stdio, tools, user};
 use config::Settings;
 
+/// A call makes some hundred small allocations; this allocator halves what they cost.
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 /// What is logged by a command that is over in a moment.
 const CLIENT_FILTER: &str = "warn";
 /// What is logged by a server.

@@ -67,7 +67,7 @@ impl Guard {
         self.visible(caller.principal(), spec)?;
         check_arguments()?;
         let rows = self.rows_of(&caller.principal().org);
-        Ok(Permit { caller: Arc::clone(caller), rows, tool: spec.name, request: request.clone() })
+        Ok(Permit { caller: Arc::clone(caller), rows, tool: spec.name, request: *request })
     }
 }
 

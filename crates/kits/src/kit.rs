@@ -186,7 +186,7 @@ fn kit_row(row: &Row<'_>) -> Result<KitRow> {
 /// caller may have read already.
 fn readiness(tx: &mut OrgTx<'_, '_>, id: &KitId, current: &KitVersionId, current_pins: Option<&[Pin]>) -> Result<Readiness> {
     let head = head(tx, id)?.filter(|head| head.version_status == VersionStatus::Draft);
-    let version_id = head.map_or_else(|| current.clone(), |head| head.version_id);
+    let version_id = head.map_or_else(|| *current, |head| head.version_id);
     match current_pins {
         Some(pins) if version_id == *current => Ok(Readiness::of(version_id, pins)),
         _ => {

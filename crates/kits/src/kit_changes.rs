@@ -79,7 +79,7 @@ impl Workshop {
                 return Err(Error::new(Kind::Conflict, "the newest version of this kit is published already"));
             }
             let pins = pins(tx, &head.version_id)?;
-            refuse_blocked(&Readiness::of(head.version_id.clone(), &pins))?;
+            refuse_blocked(&Readiness::of(head.version_id, &pins))?;
             publish(tx, &id, &head.version_id, clock.now())?;
             let promoted = pins.into_iter().filter(promotes).map(|pin| (pin.brick_id, pin.brick_version_id)).collect();
             Ok(PublishedKit { kit_version_id: head.version_id, promoted })

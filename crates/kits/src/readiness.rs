@@ -34,7 +34,7 @@ pub struct Finding<C> {
 
 impl<C> Finding<C> {
     pub(crate) fn about(code: C, brick_id: &BrickId, brick_version_id: &BrickVersionId) -> Self {
-        Self { code, brick_id: Some(brick_id.clone()), brick_version_id: Some(brick_version_id.clone()) }
+        Self { code, brick_id: Some(*brick_id), brick_version_id: Some(*brick_version_id) }
     }
 }
 

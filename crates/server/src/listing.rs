@@ -105,9 +105,9 @@ fn class_of(principal: &Principal, change_number: u64) -> Class {
         Allowlist::Only(names) => Some(names.iter().cloned().collect()),
     };
     Class {
-        org: principal.org.clone(),
+        org: principal.org,
         change_number,
-        project: principal.project.as_ref().map(|project| project.id.clone()),
+        project: principal.project.as_ref().map(|project| project.id),
         scopes: principal.scopes,
         allowlist,
         tool_names: principal.tool_names,

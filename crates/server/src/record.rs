@@ -20,13 +20,13 @@ impl State {
     /// Opens the record of a call of `tool`.
     pub(crate) fn record(&self, principal: &Principal, request: &RequestId, tool: &str) -> Record<'_> {
         let (session, agent) = match &principal.actor {
-            Actor::Session { id, agent, .. } => (Some(id.clone()), agent.clone()),
-            Actor::Agent { id, .. } => (None, Some(id.clone())),
+            Actor::Session { id, agent, .. } => (Some(*id), *agent),
+            Actor::Agent { id, .. } => (None, Some(*id)),
         };
         let call = CallRecord {
-            request: request.clone(),
-            org: principal.org.clone(),
-            project: principal.project.as_ref().map(|project| project.id.clone()),
+            request: *request,
+            org: principal.org,
+            project: principal.project.as_ref().map(|project| project.id),
             session,
             agent,
             door: principal.door(),

@@ -1,6 +1,6 @@
 //! A running server: started whole or not at all, stopped in order.
 
-use std::net::SocketAddr;
+use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::sync::Arc;
 
 use base::{Error, Kind, Result};
@@ -49,7 +49,7 @@ impl Server {
             .await
             .map_err(|error| Error::new(Kind::Unavailable, format!("cannot listen on {}: {error}", config.listen)))?;
         let address = listener.local_addr().map_err(Error::internal)?;
-        let local_url = format!("http://{address}");
+        let local_url = format!("http://{}", reachable(address));
         let server_file = ServerFile { url: local_url.clone(), key: admin_key(&guard, &folder).await? };
 
         let (stop, stopping) = watch::channel(false);
@@ -99,6 +99,14 @@ impl Server {
     }
 }
 
+/// Where this machine reaches a listener: one on all addresses is not itself an address.
+fn reachable(mut address: SocketAddr) -> SocketAddr {
+    if address.ip().is_unspecified() {
+        address.set_ip(if address.is_ipv4() { Ipv4Addr::LOCALHOST.into() } else { Ipv6Addr::LOCALHOST.into() });
+    }
+    address
+}
+
 /// The key that `server.json` held before, so that copies of it go on working, or a new one.
 async fn admin_key(guard: &Guard, folder: &DataFolder) -> Result<String> {
     let key = match data_folder::find_running(folder.path()) {
@@ -120,7 +128,7 @@ fn make_state(
     let public_url = config.public_url.as_deref().unwrap_or(local_url).trim_end_matches('/').to_owned();
     let named = config.allow_hosts.iter().map(String::as_str).chain(host_of_url(&public_url));
     let local = host_of_url(local_url);
-    let hosts = Hosts::new(named.chain(local.filter(|_| !config.listen.ip().is_unspecified())));
+    let hosts = Hosts::new(named.chain(local));
     let allowed = config.allow_roots.iter().map(|root| root.canonicalize().unwrap_or_else(|_| root.clone())).collect::<Vec<_>>();
     let roots =
         RootRule { anywhere: allowed.is_empty() && config.listen.ip().is_loopback(), allowed, data: folder.path().to_owned() };

@@ -33,7 +33,7 @@ impl ChangeNumbers {
         }
         let mut numbers = self.numbers.write().unwrap_or_else(PoisonError::into_inner);
         for org in orgs {
-            *numbers.entry(org.clone()).or_insert(0) += 1;
+            *numbers.entry(*org).or_insert(0) += 1;
         }
         drop(numbers);
         self.tick.send_modify(|tick| *tick += 1);

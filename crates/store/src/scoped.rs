@@ -48,7 +48,7 @@ impl OrgStore {
         &self,
         mut job: impl FnMut(&mut OrgTx<'_, '_>) -> Result<T> + Send + 'static,
     ) -> Result<T> {
-        let org = self.org.clone();
+        let org = self.org;
         self.store.read(move |tx| job(&mut OrgTx { tx, org: &org })).await
     }
 
@@ -58,7 +58,7 @@ impl OrgStore {
         &self,
         mut job: impl FnMut(&mut OrgTx<'_, '_>) -> Result<T> + Send + 'static,
     ) -> Result<T> {
-        let org = self.org.clone();
+        let org = self.org;
         self.store.write(self.org.as_str(), move |tx| job(&mut OrgTx { tx, org: &org })).await
     }
 }

@@ -72,7 +72,7 @@ impl Store {
 
     /// The rows of one org. Only `guard` calls this: a tool gets its handle from its permit.
     pub fn org(&self, org: &OrgId) -> OrgStore {
-        OrgStore::new(self.clone(), org.clone())
+        OrgStore::new(self.clone(), *org)
     }
 
     /// One statement over all orgs: how a credential finds its org.

@@ -65,7 +65,7 @@ impl<'c> Tx<'c> {
     /// from the moment this transaction commits.
     pub fn bump(&mut self, org: &OrgId) -> Result<()> {
         self.execute(sql::BUMP_CHANGE_NUMBER, &crate::params![org])?;
-        self.bumped.push(org.clone());
+        self.bumped.push(*org);
         Ok(())
     }
 

@@ -22,10 +22,10 @@ enum What {
     #[command(after_help = "Exit code 1 when a figure misses its aim. Build with --release, or the figures mean nothing.")]
     Doors {
         /// How long each load lasts, in each round
-        #[arg(long, value_name = "SECONDS", default_value_t = 3)]
+        #[arg(long, value_name = "SECONDS", default_value_t = 1)]
         seconds: u64,
         /// Rounds in which the server and its yardstick take turns
-        #[arg(long, default_value_t = 2)]
+        #[arg(long, default_value_t = 7)]
         rounds: u32,
         /// Orgs to make before the last measurement; 0 leaves it out
         #[arg(long, default_value_t = 10_000)]

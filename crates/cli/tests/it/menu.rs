@@ -182,9 +182,7 @@ pub(crate) const ROUTES: &[RouteRow] = &[
     route("GET", "/api/orgs", ORG_READ, NONE),
     route("GET", "/api/org/{orgId}", ORG_READ, NONE),
     route("PATCH", "/api/org/{orgId}", Need::InstanceAdmin, EMPTY),
-    route("POST", "/api/org/{orgId}/projects", Need::Scope("projects:write"), |things| {
-        Some(json!({"name": things.new_name}))
-    }),
+    route("POST", "/api/org/{orgId}/projects", Need::Scope("projects:write"), |things| Some(json!({"name": things.new_name}))),
     route("GET", "/api/org/{orgId}/projects", ORG_READ, NONE),
     route("GET", "/api/org/{orgId}/projects/{projectId}", ORG_READ, NONE),
     route("PATCH", "/api/org/{orgId}/projects/{projectId}", Need::Scope("projects:write"), EMPTY),

@@ -193,7 +193,7 @@ impl Agents<'_> {
             return Ok(None);
         };
         self.0.require_reach(agent.project.as_ref())?;
-        let (id, now) = (id.clone(), self.0.clock.now());
+        let (id, now) = (*id, self.0.clock.now());
         self.0
             .rows
             .write(move |tx| {
@@ -227,7 +227,7 @@ impl Agents<'_> {
         self.0.require_cover(agent.scopes)?;
         self.0.require_reach(agent.project.as_ref())?;
         let secret = mint(SECRET_PREFIX);
-        let (id, hash, now) = (id.clone(), SecretHash::of(&secret).hex(), self.0.clock.now());
+        let (id, hash, now) = (*id, SecretHash::of(&secret).hex(), self.0.clock.now());
         let agent = self
             .0
             .rows
@@ -247,7 +247,7 @@ impl Agents<'_> {
             return Ok(false);
         };
         self.0.require_reach(agent.project.as_ref())?;
-        let id = id.clone();
+        let id = *id;
         self.0
             .rows
             .write(move |tx| {

@@ -51,10 +51,10 @@ impl Guard {
         };
         let rate = self.agent_rate(row.get::<Option<i64>>(6)?);
         let principal = Principal {
-            org: org.clone(),
+            org: *org,
             plan_has_graph: row.get(12)?,
             project,
-            actor: Actor::Agent { id: id.clone(), token: TokenId::from_row(row.text(0)?) },
+            actor: Actor::Agent { id, token: TokenId::from_row(row.text(0)?) },
             scopes: ScopeSet::from_row(row.text(3)?),
             allowlist: allowlist_from_row(Some(row.text(4)?))?,
             tool_names: ToolNames::parse(row.text(5)?).unwrap_or_default(),

@@ -67,7 +67,7 @@ impl Guard {
                 let dead = revoked || expires_at.is_some_and(|expires_at| expires_at <= now);
                 let key = KeyRow {
                     id: KeyId::from_row(row.text(0)?),
-                    org: org.clone(),
+                    org: *org,
                     scopes: ScopeSet::from_row(row.text(1)?),
                     cover: ProjectCover::from_row(row.get::<Option<String>>(2)?.as_deref())?,
                     session: row.get::<Option<String>>(3)?.map(|id| SessionId::from_row(&id)),

@@ -66,7 +66,7 @@ impl Key {
     fn from_row(org: &OrgId, row: &Row<'_>) -> Result<Self> {
         Ok(Self {
             id: KeyId::from_row(row.text(0)?),
-            org: org.clone(),
+            org: *org,
             name: row.get(1)?,
             prefix: row.get(2)?,
             scopes: ScopeSet::from_row(row.text(3)?),
@@ -101,7 +101,7 @@ impl Keys<'_> {
         let full_key = mint(SECRET_PREFIX);
         let key = Key {
             id: KeyId::new(now),
-            org: access.org().clone(),
+            org: *access.org(),
             name: crate::tenants::checked_name(&new.name)?,
             prefix: full_key.chars().take(SHOWN_CHARS).collect(),
             scopes: new.scopes,
@@ -140,7 +140,7 @@ impl Keys<'_> {
 
     /// Revokes a key, and with it the sessions' keys that it minted. It is dead when this answers.
     pub async fn revoke(&self, id: &KeyId) -> Result<bool> {
-        let (id, now) = (id.clone(), self.0.clock.now());
+        let (id, now) = (*id, self.0.clock.now());
         self.0
             .rows
             .write(move |tx| {
@@ -166,7 +166,7 @@ pub(crate) fn mint_for_session(
 ) -> Result<()> {
     let key = Key {
         id: KeyId::new(now),
-        org: org.clone(),
+        org: *org,
         name: format!("session {session}"),
         prefix: secret.chars().take(SHOWN_CHARS).collect(),
         scopes,

@@ -160,7 +160,7 @@ impl Sessions<'_> {
         };
         let full_key = mint(SECRET_PREFIX);
         let (row, secret) = (session.clone(), full_key.clone());
-        let (org, who, scopes) = (access.org().clone(), access.who.clone(), access.scopes);
+        let (org, who, scopes) = (*access.org(), access.who.clone(), access.scopes);
         access
             .rows
             .write(move |tx| {
@@ -216,7 +216,7 @@ impl Sessions<'_> {
         if self.get(id).await?.is_none() {
             return Ok(None);
         }
-        let (id, now) = (id.clone(), self.0.clock.now());
+        let (id, now) = (*id, self.0.clock.now());
         self.0
             .rows
             .write(move |tx| {

@@ -130,7 +130,7 @@ impl Projects<'_> {
             return Ok(None);
         }
         let name = change.name.as_deref().map(checked_name).transpose()?;
-        let (id, now) = (id.clone(), self.0.clock.now());
+        let (id, now) = (*id, self.0.clock.now());
         self.0
             .rows
             .write(move |tx| {

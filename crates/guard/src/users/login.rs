@@ -62,7 +62,7 @@ impl Guard {
 
     async fn start_login(&self, org: OrgId, user: UserId) -> Result<Login, Refusal> {
         let (cookie, now) = (mint(LOGIN_PREFIX), self.clock.now());
-        let (hash, by) = (SecretHash::of(&cookie).hex(), org.clone());
+        let (hash, by) = (SecretHash::of(&cookie).hex(), org);
         let user = self
             .rows_of(&org)
             .write(move |tx| {

@@ -95,7 +95,7 @@ impl User {
     fn from_row(org: &OrgId, row: &Row<'_>) -> Result<Self> {
         Ok(Self {
             id: UserId::from_row(row.text(0)?),
-            org: org.clone(),
+            org: *org,
             email: row.get(1)?,
             role: Role::parse(row.text(2)?).unwrap_or(Role::Member),
             disabled: row.get(3)?,
@@ -124,14 +124,8 @@ impl Users<'_> {
         let email = checked_email(&new.email)?;
         let hash = self.guard.hash_password(new.password).await?;
         let now = self.access.clock.now();
-        let user = User {
-            id: UserId::new(now),
-            org: self.access.org().clone(),
-            email,
-            role: new.role,
-            disabled: false,
-            created_at: now,
-        };
+        let user =
+            User { id: UserId::new(now), org: *self.access.org(), email, role: new.role, disabled: false, created_at: now };
         let row = user.clone();
         let made = self
             .access
@@ -192,7 +186,7 @@ impl Users<'_> {
             return Ok(false);
         };
         self.require_rank(user.role)?;
-        let id = id.clone();
+        let id = *id;
         self.access
             .rows
             .write(move |tx| {

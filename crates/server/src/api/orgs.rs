@@ -135,7 +135,7 @@ impl FromRequestParts<Shared> for Sight {
         }
         let access = state.guard.access(&credential, None).await?;
         OrgRead::check(&access)?;
-        Ok(Self::Own(access.org().clone()))
+        Ok(Self::Own(*access.org()))
     }
 }
 

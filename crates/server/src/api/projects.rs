@@ -48,7 +48,7 @@ impl ProjectView {
     fn new(org: &base::OrgId, project: Project) -> Self {
         Self {
             id: project.id.into(),
-            org_id: org.clone().into(),
+            org_id: (*org).into(),
             name: project.name,
             root: project.root,
             memory_enabled: project.memory_enabled,

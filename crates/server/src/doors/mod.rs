@@ -54,7 +54,7 @@ async fn through(
     } else {
         let authorization = head.headers.get(AUTHORIZATION).and_then(|value| value.to_str().ok());
         match enter(&state, authorization).await {
-            Ok(caller) => admitted(state, caller, id.clone(), head.headers, body).await,
+            Ok(caller) => admitted(state, caller, id, head.headers, body).await,
             Err(reason) => {
                 if let Refusal::Failed(error) = &reason {
                     crate::record::log_error(error, &id, door);

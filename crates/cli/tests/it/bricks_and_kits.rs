@@ -1,0 +1,74 @@
+//! Bricks and kits through the doors, field by field as the seed has them. What the seed says stands here as data.
+
+mod drafts;
+mod lists;
+mod publishing;
+mod schemas;
+
+use serde_json::{Value, json};
+use server::Config;
+
+use crate::menu::TOOLS;
+use crate::support::{Agent, Reply, Session, Tenant};
+
+/// Both ways to a tool. The seed knows the agent door; the session door must answer the same.
+enum Hand<'c> {
+    Session(Session<'c>),
+    Agent(Agent<'c>),
+}
+
+impl<'c> Hand<'c> {
+    async fn both(tenant: &Tenant<'c>) -> [Self; 2] {
+        let names: Vec<&str> = TOOLS.iter().map(|row| row.name).collect();
+        [Self::Session(tenant.session().await), Self::Agent(tenant.agent(&["*"], &names).await)]
+    }
+
+    async fn call(&self, tool: &str, arguments: Value) -> Reply {
+        match self {
+            Hand::Session(session) => session.call(tool, arguments).await,
+            Hand::Agent(agent) => agent.call(tool, arguments).await,
+        }
+    }
+
+    /// The typed payload of a call that succeeds.
+    async fn payload(&self, tool: &str, arguments: Value) -> Value {
+        self.call(tool, arguments).await.result()["structuredContent"].take()
+    }
+
+    async fn brick(&self, name: &str) -> String {
+        let brick = json!({"name": name, "type": "boolean", "evaluation_prompt": "is it so?"});
+        text(&self.payload("bricks.create_draft", brick).await["brick_id"])
+    }
+
+    async fn kit(&self, bricks: &[&str]) -> String {
+        text(&self.payload("kits.create_draft", json!({"name": "kit", "brick_ids": bricks})).await["kit_id"])
+    }
+
+    /// How many bricks and kits there are.
+    async fn counts(&self) -> (usize, usize) {
+        let count =
+            async |tool: &str, member: &str| self.payload(tool, json!({"limit": 100})).await[member].as_array().unwrap().len();
+        (count("bricks.list", "bricks").await, count("kits.list", "kits").await)
+    }
+}
+
+/// The tests call often; how often one may call is tested elsewhere.
+fn patient(config: &mut Config) {
+    config.limits.agent_calls_burst = 10_000;
+    config.limits.agent_calls_per_minute = 10_000;
+}
+
+fn text(value: &Value) -> String {
+    value.as_str().unwrap_or_else(|| panic!("{value} is no text")).to_owned()
+}
+
+/// The names of an object's members.
+fn members(value: &Value) -> Vec<&str> {
+    value.as_object().unwrap_or_else(|| panic!("{value} is no object")).keys().map(String::as_str).collect()
+}
+
+/// What the seed lists, in the order that comparing wants.
+fn sorted<const N: usize>(mut names: [&str; N]) -> Vec<&str> {
+    names.sort_unstable();
+    names.to_vec()
+}

@@ -1,0 +1,91 @@
+//! What the tools say of themselves.
+
+use serde_json::{Value, json};
+
+use super::sorted;
+use crate::support::{Crib, Engine, both_engines, request};
+
+/// The seed's inputs: name, schema, whether it is required.
+fn inputs() -> Value {
+    let name = json!({"type": "string", "minLength": 1, "maxLength": 120});
+    let short = json!({"type": "string", "maxLength": 500});
+    let status = json!({"type": "string", "enum": ["draft", "published", "deprecated"]});
+    let limit = json!({"type": "integer", "minimum": 1, "maximum": 100});
+    let list = json!({"status": status, "limit": limit});
+    json!({
+        "bricks.create_draft": {
+            "name": name,
+            "description": short,
+            "type": {"type": "string", "enum": ["boolean", "score"]},
+            "evaluation_prompt": {"type": "string", "maxLength": 10_000},
+        },
+        "bricks.list": list,
+        "kits.create_draft": {
+            "name": name,
+            "description": short,
+            "notes": short,
+            "brick_ids": {"type": "array", "minItems": 1, "maxItems": 500, "uniqueItems": true, "items": {"type": "string"}},
+        },
+        "kits.list": list,
+        "kits.get": {
+            "kit_id": {"type": "string"},
+            "include_bricks": {"type": "boolean"},
+            "include_publish_readiness": {"type": "boolean"},
+        },
+    })
+}
+
+fn required(tool: &str) -> Vec<&'static str> {
+    match tool {
+        "bricks.create_draft" => sorted(["name", "type", "evaluation_prompt"]),
+        "kits.create_draft" => sorted(["name", "brick_ids"]),
+        "kits.get" => vec!["kit_id"],
+        _ => Vec::new(),
+    }
+}
+
+/// Only what decides; words for people are free.
+fn deciding(schema: &Value) -> Value {
+    let keywords =
+        ["type", "enum", "minimum", "maximum", "minLength", "maxLength", "minItems", "maxItems", "uniqueItems", "items"];
+    let kept = schema.as_object().unwrap().iter().filter(|(keyword, _)| keywords.contains(&keyword.as_str()));
+    kept.map(|(keyword, value)| (keyword.clone(), value.clone())).collect::<serde_json::Map<_, _>>().into()
+}
+
+both_engines! {
+    async fn inputs_are_the_seeds(engine: Engine) {
+        let crib = Crib::start(engine).await;
+        let session = crib.tenant().await.session().await;
+        let listed = session.rpc(&request(1, "tools/list", json!({}))).await.result();
+        let expected = inputs();
+        let mut seen = 0;
+        for tool in listed["tools"].as_array().unwrap() {
+            let (name, schema) = (tool["name"].as_str().unwrap(), &tool["inputSchema"]);
+            let Some(expected) = expected.get(name) else { continue };
+            let properties = schema["properties"].as_object().unwrap();
+            let found: serde_json::Map<_, _> = properties.iter().map(|(name, schema)| (name.clone(), deciding(schema))).collect();
+            assert_eq!(&Value::from(found), expected, "{name}");
+            let mut needed: Vec<_> = schema["required"].as_array().into_iter().flatten().map(|name| name.as_str().unwrap()).collect();
+            needed.sort_unstable();
+            assert_eq!(needed, required(name), "{name}");
+            assert_eq!(schema["additionalProperties"], false, "{name}");
+            let reads = !name.ends_with("create_draft");
+            let hints = json!({"readOnlyHint": reads, "destructiveHint": false, "idempotentHint": reads, "openWorldHint": false});
+            assert_eq!(tool["annotations"], hints, "{name}");
+            seen += 1;
+        }
+        assert_eq!(seen, expected.as_object().unwrap().len());
+    }
+
+    async fn nothing_publishes_deletes_or_changes(engine: Engine) {
+        let crib = Crib::start(engine).await;
+        let session = crib.tenant().await.session().await;
+        for verb in ["publish", "deprecate", "delete", "archive", "update", "new_version"] {
+            for noun in ["bricks", "kits"] {
+                for name in [format!("{noun}.{verb}"), format!("{noun}_{verb}")] {
+                    assert_eq!(session.call(&name, json!({})).await.error_code(), -32601, "{name}");
+                }
+            }
+        }
+    }
+}

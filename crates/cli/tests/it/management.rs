@@ -1,0 +1,34 @@
+//! The management API: shapes and rules of the contract's section 12, noun by noun.
+
+mod agents;
+mod keys;
+mod lists;
+mod nodes;
+mod orgs;
+mod projects;
+mod requests;
+mod sessions;
+mod users;
+
+use serde_json::Value;
+
+use crate::support::Reply;
+
+/// The names of an object's members, sorted.
+fn members(value: &Value) -> Vec<&str> {
+    value.as_object().unwrap_or_else(|| panic!("{value} is no object")).keys().map(String::as_str).collect()
+}
+
+fn text(value: &Value) -> String {
+    value.as_str().unwrap_or_else(|| panic!("{value} is no text")).to_owned()
+}
+
+/// Fails unless the answer is a refusal of this status in the API's own form.
+#[track_caller]
+fn refused(reply: &Reply, status: u16, code: &str) {
+    let body = reply.expect(status);
+    assert_eq!(members(&body), ["code", "error"], "{body}");
+    assert_eq!(body["code"], code, "{body}");
+    let words = text(&body["error"]);
+    assert!(!words.is_empty() && !words.ends_with('.') && !words.contains("SELECT") && !words.contains("::"), "{words}");
+}

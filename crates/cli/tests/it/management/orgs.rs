@@ -1,0 +1,101 @@
+//! Orgs.
+
+use reqwest::Method;
+use serde_json::{Value, json};
+
+use super::{members, refused, text};
+use crate::support::{Crib, Engine, Reply, both_engines};
+
+async fn create(crib: &Crib, body: Value) -> Reply {
+    crib.api(Method::POST, "/api/orgs", &crib.admin_key, Some(body)).await
+}
+
+both_engines! {
+    async fn an_org_is_made_with_a_first_key(engine: Engine) {
+        let crib = Crib::start(engine).await;
+        let made = create(&crib, json!({"name": " Acme  Inc. (prod) ", "plan": {"kg_enabled": true}})).await.expect(201);
+        assert_eq!(members(&made), ["key", "org"]);
+        let (org, key) = (&made["org"], &made["key"]);
+        assert_eq!(members(org), ["createdAt", "id", "name", "plan", "slug"]);
+        assert_eq!((&org["name"], &org["slug"]), (&json!("Acme  Inc. (prod)"), &json!("acme-inc-prod")));
+        assert_eq!(org["plan"], json!({"kg_enabled": true}));
+        let expected = ["createdAt", "expiresAt", "fullKey", "id", "keyPrefix", "name", "orgId", "projectIds", "scopes"];
+        assert_eq!(members(key), expected);
+        assert_eq!((&key["scopes"], &key["projectIds"], &key["orgId"]), (&json!(["*"]), &json!("all"), &org["id"]));
+
+        // By id and by slug, by its own key and by the operator's.
+        let full_key = text(&key["fullKey"]);
+        for name in [text(&org["id"]), text(&org["slug"])] {
+            for key in [&full_key, &crib.admin_key] {
+                assert_eq!(crib.api(Method::GET, &format!("/api/org/{name}"), key, None).await.expect(200)["org"], *org);
+            }
+        }
+        let plain = create(&crib, json!({"name": "plain"})).await.expect(201);
+        assert_eq!(plain["org"]["plan"], json!({"kg_enabled": false}));
+    }
+
+    async fn names_make_slugs_and_slugs_are_unique(engine: Engine) {
+        let crib = Crib::start(engine).await;
+        create(&crib, json!({"name": "Acme"})).await.expect(201);
+        for taken in ["Acme", "ACME!", " acme ", "default"] {
+            refused(&create(&crib, json!({"name": taken})).await, 409, "conflict");
+        }
+        for bad in ["", "   ", "日本", "a\0b", "a\nb", &"a".repeat(121)] {
+            refused(&create(&crib, json!({"name": bad})).await, 400, "invalid_params");
+        }
+        create(&crib, json!({"name": "é".repeat(119) + "a"})).await.expect(201);
+    }
+
+    async fn the_operator_changes_an_org_and_its_slug_stays(engine: Engine) {
+        let crib = Crib::start(engine).await;
+        let tenant = crib.tenant().await;
+        let path = format!("/api/org/{}", tenant.org);
+        let change = async |body: Value| crib.api(Method::PATCH, &path, &crib.admin_key, Some(body)).await;
+        let before = crib.api(Method::GET, &path, &tenant.key, None).await.expect(200);
+        let changed = change(json!({"name": "Renamed", "plan": {"kg_enabled": true}})).await.expect(200);
+        assert_eq!((&changed["org"]["name"], &changed["org"]["slug"]), (&json!("Renamed"), &before["org"]["slug"]));
+        assert_eq!(changed["org"]["plan"], json!({"kg_enabled": true}));
+        assert_eq!(change(json!({})).await.expect(200), changed, "nothing asked, nothing changed");
+        for bad in [json!({"name": null}), json!({"slug": "x"}), json!({"plan": {"kg": true}}), json!({"plan": [true]})] {
+            refused(&change(bad).await, 400, "invalid_params");
+        }
+        assert_eq!(crib.api(Method::GET, &path, &tenant.key, None).await.expect(200), changed);
+    }
+
+    async fn the_operator_sees_all_orgs_and_others_their_own(engine: Engine) {
+        let crib = Crib::start(engine).await;
+        let (ours, theirs) = (crib.tenant().await, crib.tenant().await);
+        let listed = async |key: &str| {
+            let orgs = crib.api(Method::GET, "/api/orgs", key, None).await.expect(200);
+            orgs["orgs"].as_array().unwrap().iter().map(|org| text(&org["id"])).collect::<Vec<_>>()
+        };
+        let all = listed(&crib.admin_key).await;
+        assert_eq!(all[..2], [theirs.org.clone(), ours.org.clone()], "newest first, the first start's org last");
+        assert_eq!(all.len(), 3);
+        assert_eq!(listed(&ours.key).await, [ours.org.clone()]);
+        let owner = theirs.person("owner").await;
+        let seen = owner.api(Method::GET, "/api/orgs", None).await.expect(200);
+        assert_eq!(seen["orgs"][0]["id"], json!(theirs.org));
+    }
+
+    async fn the_operator_says_which_org_where_a_route_names_none(engine: Engine) {
+        let crib = Crib::start(engine).await;
+        let (ours, theirs) = (crib.tenant().await, crib.tenant().await);
+        ours.session().await.call("bricks.create_draft", json!({"name": "b", "type": "score", "evaluation_prompt": "p"})).await.result();
+        let slug = text(&crib.api(Method::GET, &format!("/api/org/{}", ours.org), &ours.key, None).await.expect(200)["org"]["slug"]);
+        for path in ["/api/bricks", "/api/kits"] {
+            refused(&crib.api(Method::GET, path, &crib.admin_key, None).await, 400, "invalid_params");
+            refused(&crib.api(Method::GET, &format!("{path}?org=nowhere"), &crib.admin_key, None).await, 404, "not_found");
+            refused(&crib.api(Method::GET, &format!("{path}?org={}", theirs.org), &ours.key, None).await, 404, "not_found");
+            for org in [&ours.org, &slug] {
+                crib.api(Method::GET, &format!("{path}?org={org}"), &crib.admin_key, None).await.expect(200);
+                crib.api(Method::GET, &format!("{path}?org={org}&limit=1"), &ours.key, None).await.expect(200);
+            }
+        }
+        let bricks = async |org: &str| {
+            let listed = crib.api(Method::GET, &format!("/api/bricks?org={org}"), &crib.admin_key, None).await.expect(200);
+            listed["bricks"].as_array().unwrap().len()
+        };
+        assert_eq!((bricks(&ours.org).await, bricks(&theirs.org).await), (1, 0));
+    }
+}

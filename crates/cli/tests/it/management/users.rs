@@ -1,0 +1,90 @@
+//! People of an org, and who may change whom.
+
+use reqwest::Method;
+use serde_json::{Value, json};
+
+use super::{members, refused, text};
+use crate::support::{Crib, Engine, both_engines};
+
+const PASSWORD: &str = "correct horse battery";
+
+fn person(email: &str, role: &str) -> Value {
+    json!({"email": email, "role": role, "password": PASSWORD})
+}
+
+both_engines! {
+    async fn one_address_is_one_person(engine: Engine) {
+        let crib = Crib::start(engine).await;
+        let (ours, theirs) = (crib.tenant().await, crib.tenant().await);
+        let added = ours.post("users", person("Ann@Example.com", "member")).await.expect(201);
+        let user = &added["user"];
+        assert_eq!(members(user), ["createdAt", "disabled", "email", "id", "orgId", "role"]);
+        assert_eq!((&user["email"], &user["role"], &user["disabled"]), (&json!("ann@example.com"), &json!("member"), &json!(false)));
+        assert_eq!(user["orgId"], json!(ours.org));
+        let path = format!("users/{}", text(&user["id"]));
+        assert_eq!(ours.get(&path).await.expect(200), added);
+        assert_eq!(ours.get("users").await.expect(200), json!({"users": [user], "nextCursor": null}));
+        for tenant in [&ours, &theirs] {
+            refused(&tenant.post("users", person("ANN@example.com", "owner")).await, 409, "conflict");
+        }
+        for bad in [
+            json!({"email": "a@b.example", "role": "member"}),
+            json!({"email": "a@b.example", "password": PASSWORD}),
+            person("nobody", "member"),
+            person("a b@c.example", "member"),
+            person("a@b.example", "king"),
+            json!({"email": "a@b.example", "role": "member", "password": "elevenchars"}),
+            json!({"email": "a@b.example", "role": "member", "password": "x".repeat(1_001)}),
+            json!({"email": "a@b.example", "role": "member", "password": PASSWORD, "orgId": theirs.org}),
+        ] {
+            refused(&ours.post("users", bad).await, 400, "invalid_params");
+        }
+        assert_eq!(ours.api(Method::DELETE, &path, None).await.expect(204), Value::Null);
+        refused(&ours.get(&path).await, 404, "not_found");
+        theirs.post("users", person("ann@example.com", "member")).await.expect(201);
+    }
+
+    async fn only_an_owner_makes_or_changes_owners(engine: Engine) {
+        let crib = Crib::start(engine).await;
+        let tenant = crib.tenant().await;
+        let (owner, admin, member) = (tenant.person("owner").await, tenant.person("admin").await, tenant.person("member").await);
+        let users = format!("/api/org/{}/users", tenant.org);
+        let target = |id: &str| format!("{users}/{id}");
+        refused(&admin.api(Method::POST, &users, Some(person("x@y.example", "owner"))).await, 403, "not_permitted");
+        refused(&admin.api(Method::PATCH, &target(&owner.id), Some(json!({"role": "member"}))).await, 403, "not_permitted");
+        refused(&admin.api(Method::PATCH, &target(&owner.id), Some(json!({"password": "another one entirely"}))).await, 403, "not_permitted");
+        refused(&admin.api(Method::DELETE, &target(&owner.id), None).await, 403, "not_permitted");
+        refused(&admin.api(Method::PATCH, &target(&admin.id), Some(json!({"role": "owner"}))).await, 403, "not_permitted");
+        refused(&admin.api(Method::PATCH, &target(&member.id), Some(json!({"role": "owner"}))).await, 403, "not_permitted");
+        refused(&member.api(Method::POST, &users, Some(person("x@y.example", "member"))).await, 403, "not_permitted");
+        refused(&member.api(Method::PATCH, &target(&member.id), Some(json!({"role": "admin"}))).await, 403, "not_permitted");
+        member.api(Method::GET, &users, None).await.expect(200);
+        owner.api(Method::POST, &users, Some(person("x@y.example", "owner"))).await.expect(201);
+        admin.api(Method::POST, &users, Some(person("z@y.example", "admin"))).await.expect(201);
+        let promoted = owner.api(Method::PATCH, &target(&member.id), Some(json!({"role": "owner"}))).await.expect(200);
+        assert_eq!(promoted["user"]["role"], "owner");
+    }
+
+    async fn a_changed_person_logs_in_anew(engine: Engine) {
+        let crib = Crib::start(engine).await;
+        let tenant = crib.tenant().await;
+        let mut person = tenant.person("admin").await;
+        let path = format!("users/{}", person.id);
+        let me = async |person: &crate::support::Person<'_>| person.api(Method::GET, "/api/console/me", None).await.status;
+        assert_eq!(me(&person).await, 200);
+        for (change, password, login) in [
+            (json!({"role": "member"}), PASSWORD, 200),
+            (json!({"password": "quite another password"}), PASSWORD, 401),
+            (json!({"disabled": false}), "quite another password", 200),
+            (json!({"disabled": true}), "quite another password", 401),
+            (json!({"disabled": false}), "quite another password", 200),
+        ] {
+            tenant.api(Method::PATCH, &path, Some(change.clone())).await.expect(200);
+            assert_eq!(me(&person).await, 401, "{change} ends the logins there are");
+            assert_eq!(person.log_in(password).await.status, login, "{change}");
+        }
+        assert_eq!(person.api(Method::GET, "/api/console/me", None).await.expect(200)["user"]["role"], "member");
+        tenant.api(Method::DELETE, &path, None).await.expect(204);
+        assert_eq!((me(&person).await, person.log_in("quite another password").await.status), (401, 401));
+    }
+}
