@@ -1,13 +1,12 @@
 # What a person needs: `make run` and `make test`. The rest is for those who work on Toolcrib.
 
 CARGO ?= cargo
-DATA ?= $(HOME)/.local/share/toolcrib
 
 .PHONY: run build install test lint generate bench soak
 
 ## Builds and starts the server on http://127.0.0.1:7420.
 run: build
-	target_dir=$${CARGO_TARGET_DIR:-target}; exec $$target_dir/release/toolcrib serve --data $(DATA)
+	target_dir=$${CARGO_TARGET_DIR:-target}; exec $$target_dir/release/toolcrib serve
 
 build:
 	$(CARGO) build --release --locked --package cli
