@@ -43,26 +43,36 @@ pub(crate) enum Command {
     Call(Box<tools::CallArgs>),
 
     /// Check the setup and say what to do
+    #[command(after_help = help::DOCTOR)]
     Doctor(doctor::DoctorArgs),
 
     /// Orgs: tenants
+    #[command(after_help = help::ORG)]
     Org(org::OrgArgs),
     /// Projects: what agents work in
+    #[command(after_help = help::PROJECT)]
     Project(project::ProjectArgs),
     /// API keys of an org
+    #[command(after_help = help::KEY)]
     Key(key::KeyArgs),
     /// Sessions: agents' runs
+    #[command(after_help = help::SESSION)]
     Session(Box<session::SessionArgs>),
     /// Agents: machine identities
+    #[command(after_help = help::AGENT)]
     Agent(agent::AgentArgs),
     /// People who log in to the console
+    #[command(after_help = help::USER)]
     User(user::UserArgs),
     /// Bricks: reviewed building blocks
+    #[command(after_help = help::BRICK)]
     Brick(brick::BrickArgs),
     /// Kits: sets of bricks
+    #[command(after_help = help::KIT)]
     Kit(brick::BrickArgs),
 
     /// Measure what the server costs on this machine
+    #[command(after_help = help::BENCH)]
     Bench(bench::BenchArgs),
     /// Print completions for a shell
     #[command(after_help = help::COMPLETIONS)]

@@ -16,6 +16,9 @@ const CALL_TIMEOUT: Duration = Duration::from_secs(60);
 /// Rows asked for at a time: the most that a page has.
 const PAGE_ROWS: u64 = base::limits::PAGE_ROWS_MAX as u64;
 
+/// What has a command of its own that lists it.
+const LISTED: [&str; 8] = ["org", "project", "key", "session", "agent", "user", "brick", "kit"];
+
 /// A client of one server's management API.
 #[derive(Clone, Debug)]
 pub(crate) struct Api {
@@ -175,6 +178,7 @@ impl ApiError {
                 "the key is good, but not for this: use one with more scopes or projects (`toolcrib key add --scope …`), or the \
                  instance admin's on the server's machine"
             }
+            StatusCode::NOT_FOUND => return self.missing().map(|noun| format!("`toolcrib {noun} list` shows what there is")),
             StatusCode::TOO_MANY_REQUESTS => {
                 return Some(format!("wait {} s and try again", self.retry_after.as_deref().unwrap_or("a few")));
             }
@@ -182,6 +186,12 @@ impl ApiError {
             _ => return None,
         };
         Some(text.to_owned())
+    }
+
+    /// What there is none of, when a command lists such things.
+    fn missing(&self) -> Option<&'static str> {
+        let (_, what) = self.body.get("error")?.as_str()?.split_once("no such ")?;
+        LISTED.into_iter().find(|noun| what.split([',', ' ']).next() == Some(noun))
     }
 }
 
@@ -239,7 +249,12 @@ mod tests {
             says(403, json!({"error": "this needs the scope `keys:write`"}))
                 .contains("`keys:write` (403)\nhint: the key is good")
         );
-        assert_eq!(says(404, json!({"error": "no such project"})), "no such project (404)");
+        assert_eq!(
+            says(404, json!({"error": "no such project"})),
+            "no such project (404)\nhint: `toolcrib project list` shows what there is"
+        );
+        assert!(says(404, json!({"error": "there is no such agent, or it is disabled"})).contains("`toolcrib agent list`"));
+        assert_eq!(says(404, json!({"error": "no such page"})), "no such page (404)");
         assert_eq!(says(429, Value::Null), "Too Many Requests (429)\nhint: wait 3 s and try again");
         assert!(says(503, Value::Null).contains("toolcrib doctor"));
     }

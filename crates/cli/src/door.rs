@@ -98,6 +98,9 @@ impl std::fmt::Display for RpcError {
                 write!(f, "\n  {label}: {said}")?;
             }
         }
+        if text("/data/kind").as_deref() == Some("tool_not_found") {
+            write!(f, "\nhint: `toolcrib tools` lists what there is")?;
+        }
         if self.0.pointer("/data/retryable") == Some(&Value::Bool(true)) {
             write!(f, "\nhint: the same call may succeed later")?;
         }
@@ -126,5 +129,7 @@ mod tests {
         );
         let error = RpcError(json!({"code": -32603, "message": "later", "data": {"retryable": true}}));
         assert_eq!(error.to_string(), "-32603: later\nhint: the same call may succeed later");
+        let error = RpcError(json!({"code": -32601, "message": "no tool", "data": {"kind": "tool_not_found"}}));
+        assert_eq!(error.to_string(), "-32601 (tool_not_found): no tool\nhint: `toolcrib tools` lists what there is");
     }
 }

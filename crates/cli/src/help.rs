@@ -87,3 +87,60 @@ pub(crate) const COMPLETIONS: &str = "\
 Examples:
   source <(toolcrib completions bash)       in ~/.bashrc
   toolcrib completions fish > ~/.config/fish/completions/toolcrib.fish";
+
+pub(crate) const DOCTOR: &str = "\
+Examples:
+  toolcrib doctor
+  toolcrib doctor --url https://crib.example --key \"$KEY\" --json
+
+Exits with 1 when something fails; a warning alone is no failure.";
+
+pub(crate) const ORG: &str = "\
+Examples:
+  toolcrib org list
+  toolcrib org add \"Acme Inc\"
+  toolcrib org set acme-inc --graph on";
+
+pub(crate) const PROJECT: &str = "\
+Examples:
+  toolcrib project list --org acme-inc
+  toolcrib project add web --root .
+  toolcrib project set web --graph on";
+
+pub(crate) const KEY: &str = "\
+Examples:
+  toolcrib key add ci --scope sessions:write --expires 90d
+  toolcrib key list --json
+  toolcrib key revoke ci";
+
+pub(crate) const SESSION: &str = "\
+Examples:
+  toolcrib session open --work-type bug_fix --ttl 8h --json
+  toolcrib session list --limit 10
+  toolcrib session end \"$SESSION\" --outcome accepted";
+
+pub(crate) const AGENT: &str = "\
+Examples:
+  toolcrib agent add reviewer --scope bricks:read --tool bricks.list
+  toolcrib agent set reviewer --disable
+  toolcrib agent rotate reviewer --json";
+
+pub(crate) const USER: &str = "\
+Examples:
+  toolcrib user list --org acme-inc
+  toolcrib user set ada@acme.example --role admin
+  toolcrib user remove ada@acme.example";
+
+pub(crate) const BRICK: &str = "\
+Examples:
+  toolcrib brick list --limit 20
+  toolcrib brick show \"$BRICK\" --json";
+
+pub(crate) const KIT: &str = "\
+Examples:
+  toolcrib kit list
+  toolcrib kit show \"$KIT\" --json";
+
+pub(crate) const BENCH: &str = "\
+Example:
+  toolcrib bench doors --rounds 3 --orgs 0";

@@ -146,17 +146,31 @@ impl Workplace {
         }
         let answer = self.api.list(&self.path(&format!("/{member}")), member, PROJECTS_MAX).await?;
         let rows = answer.get(member).and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
-        let is_named = |row: &&Value| text(row, label).is_some_and(|label| label.eq_ignore_ascii_case(named));
-        let mut found = rows.iter().filter(is_named).filter_map(|row| text(row, "id").or_else(|| text(row, "agent_id")));
-        match (found.next(), found.next()) {
-            (Some(id), None) => Ok(id.to_owned()),
-            (Some(_), Some(_)) => bail!("several {member} are called `{named}`: name the one you mean by its id"),
-            (None, _) => bail!(
+        match named_row(rows, label, named) {
+            Ok(Some(id)) => Ok(id.to_owned()),
+            Ok(None) => bail!(
                 "there is no `{named}` among the {member} of `{}`: `toolcrib {} list` shows them",
                 self.org,
                 member.trim_end_matches('s')
             ),
+            Err(Several) => bail!("several {member} are called `{named}`: name the one you mean by its id"),
         }
+    }
+}
+
+/// A name that does not tell which row is meant.
+#[derive(Debug, PartialEq, Eq)]
+struct Several;
+
+/// The id of the row that is called `named`. One that lives is meant before those that were revoked: their names are free again.
+fn named_row<'v>(rows: &'v [Value], label: &str, named: &str) -> Result<Option<&'v str>, Several> {
+    let is_named = |row: &&Value| text(row, label).is_some_and(|label| label.eq_ignore_ascii_case(named));
+    let (live, revoked): (Vec<_>, Vec<_>) = rows.iter().filter(is_named).partition(|row| text(row, "revokedAt").is_none());
+    let meant = if live.is_empty() { revoked } else { live };
+    match meant.as_slice() {
+        [] => Ok(None),
+        [row] => Ok(text(row, "id").or_else(|| text(row, "agent_id"))),
+        _ => Err(Several),
     }
 }
 
@@ -243,6 +257,16 @@ mod tests {
     fn a_name_wins_over_the_place() {
         assert_eq!(chosen(Some("web"), "/srv/mono"), Ok(("prj_3".into(), false)));
         assert!(chosen(Some("nope"), "/").unwrap_err().contains("`mono`, `web`"));
+    }
+
+    #[test]
+    fn a_name_means_the_row_that_lives() {
+        let key = |id: &str, revoked: Option<&str>| json!({"id": id, "name": "ci", "revokedAt": revoked});
+        let named = |rows: &[Value]| named_row(rows, "name", "CI").map(|id| id.map(str::to_owned));
+        assert_eq!(named(&[]), Ok(None));
+        assert_eq!(named(&[key("key_1", Some("t")), key("key_2", None), key("key_3", Some("t"))]), Ok(Some("key_2".into())));
+        assert_eq!(named(&[key("key_1", Some("t"))]), Ok(Some("key_1".into())));
+        assert_eq!(named(&[key("key_1", None), key("key_2", None)]), Err(Several));
     }
 
     #[test]

@@ -2,9 +2,9 @@
 
 use std::time::Duration;
 
-use axum::body::Body;
 use base::limits::Limits;
 use bytes::{Bytes, BytesMut};
+use http_body::Body;
 use http_body_util::BodyExt;
 
 /// Why a body could not be read.
@@ -22,9 +22,13 @@ pub(crate) enum Unreadable {
 }
 
 /// Reads `body` whole, at most `bytes_max` of it.
-pub(crate) async fn read(mut body: Body, bytes_max: usize, limits: &Limits) -> Result<Bytes, Unreadable> {
+pub(crate) async fn read<B: Body<Data = Bytes> + Unpin>(
+    mut body: B,
+    bytes_max: usize,
+    limits: &Limits,
+) -> Result<Bytes, Unreadable> {
     let idle = Duration::from_secs(limits.client_idle_seconds);
-    if http_body::Body::size_hint(&body).lower() > bytes_max as u64 {
+    if body.size_hint().lower() > bytes_max as u64 {
         return Err(Unreadable::TooLarge { bytes_max });
     }
     let mut first = Bytes::new();

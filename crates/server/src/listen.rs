@@ -13,6 +13,7 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{Semaphore, watch};
 use tower::ServiceExt;
 
+use crate::doors::{self, Entrance};
 use crate::state::Shared;
 
 /// Serves `listener` until `stopping` turns true, then waits for calls under way, at most for the drain limit.
@@ -62,10 +63,18 @@ fn connection(
     if let Err(error) = stream.set_nodelay(true) {
         tracing::debug!(%error, "cannot turn Nagle off");
     }
-    let router = router.clone();
+    let (router, shared) = (router.clone(), Arc::clone(state));
     let service = hyper::service::service_fn(move |mut request: http::Request<hyper::body::Incoming>| {
-        request.extensions_mut().insert(ConnectInfo(address));
-        router.clone().oneshot(request)
+        let (router, state) = (router.clone(), Arc::clone(&shared));
+        async move {
+            match Entrance::of(request.uri().path()) {
+                Some(entrance) => Ok(doors::answer(state, entrance, request).await),
+                None => {
+                    request.extensions_mut().insert(ConnectInfo(address));
+                    router.oneshot(request).await
+                }
+            }
+        }
     });
     http1::Builder::new()
         .timer(TokioTimer::new())

@@ -1,11 +1,11 @@
-//! Which path leads where.
+//! Which path leads where, the doors' aside: they are found before the router is asked.
 
 use axum::Router;
 
+use crate::api;
 use crate::state::Shared;
-use crate::{api, doors};
 
-/// Everything the server answers.
+/// Everything the server answers besides the doors.
 pub(crate) fn router(state: Shared) -> Router {
-    Router::new().merge(doors::routes()).merge(api::routes(&state)).fallback(api::no_such_route).with_state(state)
+    Router::new().merge(api::routes(&state)).fallback(api::no_such_route).with_state(state)
 }

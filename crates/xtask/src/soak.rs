@@ -6,6 +6,9 @@ use anyhow::{Result, bail};
 
 use crate::root;
 
+/// The release of cargo-fuzz that the targets are run with.
+const CARGO_FUZZ: &str = "0.13.2";
+
 /// Every fuzz target, as its file in `fuzz/fuzz_targets` is called.
 pub const FUZZ_TARGETS: [&str; 2] = ["message", "request"];
 
@@ -19,6 +22,7 @@ pub fn run(rounds: u32, fuzz_minutes: u64) -> Result<()> {
     if !marathon.success() {
         bail!("the marathon failed");
     }
+    ensure_cargo_fuzz()?;
     for target in FUZZ_TARGETS {
         let seconds = fuzz_minutes * 60;
         let fuzzed = Command::new("cargo")
@@ -30,6 +34,15 @@ pub fn run(rounds: u32, fuzz_minutes: u64) -> Result<()> {
         if !fuzzed.success() {
             bail!("fuzzing `{target}` found something: see fuzz/artifacts/{target}");
         }
+    }
+    Ok(())
+}
+
+/// What was installed by hand is not on the next machine.
+fn ensure_cargo_fuzz() -> Result<()> {
+    let present = Command::new("cargo").args(["fuzz", "--version"]).output()?.status.success();
+    if !present && !Command::new("cargo").args(["install", "cargo-fuzz", "--locked", "--version", CARGO_FUZZ]).status()?.success() {
+        bail!("cargo-fuzz cannot be installed: run `cargo install cargo-fuzz`");
     }
     Ok(())
 }

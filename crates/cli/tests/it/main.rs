@@ -24,5 +24,6 @@ mod durability;
 mod leak;
 mod management;
 mod modern;
+mod openapi;
 mod refusals;
 mod session_door;

@@ -34,7 +34,7 @@ pub(super) async fn no_such_method(method: Method) -> ApiError {
 }
 
 async fn surround<F: Future<Output = Response>>(state: &Shared, request: Request, answer: impl FnOnce(Request) -> F) -> Response {
-    let id = RequestId::random();
+    let id = RequestId::next();
     state.metrics.requested();
     let of_the_api = is_of_the_api(request.uri().path());
     let mut response = if of_the_api && !state.hosts.allow(request.headers(), request.uri()) {

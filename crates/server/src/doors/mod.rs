@@ -7,45 +7,63 @@ mod stream;
 
 use std::sync::Arc;
 
-use axum::Router;
-use axum::body::Body;
-use axum::extract::{Path, Request, State};
 use axum::response::Response;
-use axum::routing::any;
 use base::{Door, RequestId};
+use bytes::Bytes;
 use guard::{Caller, Refusal};
 use http::header::AUTHORIZATION;
-use http::{HeaderMap, Method};
+use http::{HeaderMap, Method, Request};
+use http_body::Body;
 
-use crate::state::{Shared, State as Parts};
+use crate::state::{Shared, State};
 use crate::{body, request_id};
 
 pub(crate) use answer::Answer;
 
-/// Both doors.
-pub(crate) fn routes() -> Router<Shared> {
-    Router::new().route("/api/mcp/{session}", any(session_door)).route("/api/mcp", any(agent_door))
+/// A path that leads to a door. Everything else is the router's.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum Entrance {
+    /// `/api/mcp/{sessionId}`.
+    Session(String),
+    /// `/api/mcp`.
+    Agent,
 }
 
-async fn session_door(State(state): State<Shared>, Path(session): Path<String>, request: Request) -> Response {
-    let enter = async |state: &Parts, authorization: Option<&str>| state.guard.identify_session(authorization, &session).await;
-    through(state, Door::Session, request, enter).await
+impl Entrance {
+    /// Reads a path. The doors are the hot path and have two fixed forms, so they need no router.
+    pub(crate) fn of(path: &str) -> Option<Self> {
+        match path.strip_prefix("/api/mcp")? {
+            "" => Some(Self::Agent),
+            rest => rest.strip_prefix('/').filter(|id| !id.is_empty() && !id.contains('/')).map(|id| Self::Session(id.to_owned())),
+        }
+    }
 }
 
-async fn agent_door(State(state): State<Shared>, request: Request) -> Response {
-    let enter = async |state: &Parts, authorization: Option<&str>| state.guard.identify_agent(authorization).await;
-    through(state, Door::Agent, request, enter).await
+/// Answers a request at a door.
+pub(crate) async fn answer<B: Body<Data = Bytes> + Unpin>(state: Shared, entrance: Entrance, request: Request<B>) -> Response {
+    match entrance {
+        Entrance::Session(session) => {
+            let enter = async |state: &State, authorization: Option<&str>| {
+                state.guard.identify_session(authorization, &session).await
+            };
+            through(state, Door::Session, request, enter).await
+        }
+        Entrance::Agent => {
+            let enter = async |state: &State, authorization: Option<&str>| state.guard.identify_agent(authorization).await;
+            through(state, Door::Agent, request, enter).await
+        }
+    }
 }
 
 /// The way through a door, the same for both but for who is let in.
-async fn through(
+async fn through<B: Body<Data = Bytes> + Unpin>(
     state: Shared,
     door: Door,
-    request: Request,
-    enter: impl AsyncFnOnce(&Parts, Option<&str>) -> Result<Arc<Caller>, Refusal>,
+    request: Request<B>,
+    enter: impl AsyncFnOnce(&State, Option<&str>) -> Result<Arc<Caller>, Refusal>,
 ) -> Response {
     state.metrics.requested();
-    let id = RequestId::random();
+    let id = RequestId::next();
     let (head, body) = request.into_parts();
     let mut response = if !state.hosts.allow(&head.headers, &head.uri) {
         refusal::respond(&state, door, &Refusal::Forbidden)
@@ -68,10 +86,35 @@ async fn through(
 }
 
 /// A request whose principal is known: only now is its body read.
-async fn admitted(state: Shared, caller: Arc<Caller>, id: RequestId, headers: HeaderMap, body: Body) -> Response {
+async fn admitted<B: Body<Data = Bytes> + Unpin>(
+    state: Shared,
+    caller: Arc<Caller>,
+    id: RequestId,
+    headers: HeaderMap,
+    body: B,
+) -> Response {
     let door = caller.principal().door();
     match body::read(body, state.limits.body_bytes_max, &state.limits).await {
         Ok(bytes) => stream::respond(state, caller, id, headers, bytes).await,
         Err(unreadable) => refusal::unreadable(&state, door, &unreadable),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn paths_lead_to_doors_or_to_the_router() {
+        for (path, entrance) in [
+            ("/api/mcp", Some(Entrance::Agent)),
+            ("/api/mcp/ses_1", Some(Entrance::Session("ses_1".into()))),
+            ("/api/mcp/", None),
+            ("/api/mcp/ses_1/more", None),
+            ("/api/mcpx", None),
+            ("/api/orgs", None),
+        ] {
+            assert_eq!(Entrance::of(path), entrance, "{path}");
+        }
     }
 }

@@ -91,7 +91,7 @@ impl Failure {
         let mut data = json!({ "kind": self.kind, "retryable": self.retryable });
         if let Some(members) = data.as_object_mut() {
             // The server's own, where it has spoken, replaces this one.
-            members.insert("request_id".to_owned(), json!(base::RequestId::random().as_str()));
+            members.insert("request_id".to_owned(), json!(base::RequestId::next().as_str()));
             members.extend(self.more.iter().map(|(name, value)| ((*name).to_owned(), value.clone())));
         }
         let error = json!({ "code": code, "message": self.message, "data": data });
