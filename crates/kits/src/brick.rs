@@ -75,6 +75,7 @@ impl Workshop {
     async fn brick_rows(&self, status: Option<Status>, after: Option<&Cursor>, rows: u32) -> Result<Vec<BrickSummary>> {
         let (time, id) = position(after);
         match status {
+            None if after.is_none() => self.rows.query(sql::NEWEST_BRICKS, &params![rows], summary).await,
             None => self.rows.query(sql::BRICKS, &params![time, id, rows], summary).await,
             Some(status) => self.rows.query(sql::BRICKS_OF_STATUS, &params![time, id, rows, status.word()], summary).await,
         }

@@ -41,7 +41,8 @@ pub fn run(rounds: u32, fuzz_minutes: u64) -> Result<()> {
 /// What was installed by hand is not on the next machine.
 fn ensure_cargo_fuzz() -> Result<()> {
     let present = Command::new("cargo").args(["fuzz", "--version"]).output()?.status.success();
-    if !present && !Command::new("cargo").args(["install", "cargo-fuzz", "--locked", "--version", CARGO_FUZZ]).status()?.success() {
+    if !present && !Command::new("cargo").args(["install", "cargo-fuzz", "--locked", "--version", CARGO_FUZZ]).status()?.success()
+    {
         bail!("cargo-fuzz cannot be installed: run `cargo install cargo-fuzz`");
     }
     Ok(())

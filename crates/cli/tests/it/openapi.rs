@@ -26,7 +26,9 @@ fn operations(document: &Value) -> Vec<(String, String, &Value)> {
 /// A response as it stands there or as it is referred to.
 fn resolve<'a>(document: &'a Value, response: &'a Value) -> &'a Value {
     match response["$ref"].as_str() {
-        Some(reference) => document.pointer(reference.strip_prefix('#').unwrap()).unwrap_or_else(|| panic!("{reference} leads nowhere")),
+        Some(reference) => {
+            document.pointer(reference.strip_prefix('#').unwrap()).unwrap_or_else(|| panic!("{reference} leads nowhere"))
+        }
         None => response,
     }
 }
@@ -39,14 +41,18 @@ fn every_operation_is_described() {
     let mut ids = BTreeSet::new();
     for (method, path, operation) in operations(&document) {
         let what = format!("{method} {path}");
-        let row = ROUTES.iter().find(|row| row.method == method && row.path == path).unwrap_or_else(|| panic!("{what} has no row"));
+        let row =
+            ROUTES.iter().find(|row| row.method == method && row.path == path).unwrap_or_else(|| panic!("{what} has no row"));
         let id = operation["operationId"].as_str().unwrap_or_else(|| panic!("{what} has no operationId"));
         assert!(ids.insert(id.to_owned()), "two operations are called {id}");
         assert!(operation["summary"].as_str().is_some_and(|summary| !summary.is_empty()), "{what} has no summary");
         let named = path.matches('{').count();
         let parameters = operation["parameters"].as_array().map_or(&[][..], Vec::as_slice);
         assert_eq!(parameters.iter().filter(|parameter| parameter["in"] == "path").count(), named, "{what}");
-        assert!(parameters.iter().all(|parameter| parameter["schema"].is_object() && parameter["description"].is_string()), "{what}");
+        assert!(
+            parameters.iter().all(|parameter| parameter["schema"].is_object() && parameter["description"].is_string()),
+            "{what}"
+        );
         assert_eq!(operation["requestBody"].is_object(), (row.body)(&Things::nowhere()).is_some(), "{what}");
         let responses = operation["responses"].as_object().unwrap();
         let documents = |status: &str| responses.contains_key(status);
@@ -93,6 +99,8 @@ struct Run<'a> {
     /// Limits the operations.
     filters: &'a [&'a str],
     operations: usize,
+    /// How many of them never let it in, at most: a run that nobody lets in proves little.
+    closed_max: usize,
 }
 
 /// Runs schemathesis with all of its checks. What it finds fails the test with all that it said.
@@ -117,8 +125,12 @@ async fn fuzz(crib: &Crib, run: Run<'_>) {
     let output = Command::from(fuzzer).kill_on_drop(true).output().await.unwrap();
     let said = format!("{}\n{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
     // The words too: a fuzzer that tried nothing would also end well.
-    let tried = said.contains(&format!("Selected: {}/{OPERATIONS}\n", run.operations)) && said.contains(&format!("Tested: {}\n", run.operations));
+    let tried = said.contains(&format!("Selected: {}/{OPERATIONS}\n", run.operations))
+        && said.contains(&format!("Tested: {}\n", run.operations));
     assert!(output.status.success() && tried, "{said}");
+    let closed = said.split_once("Authentication failed: ").and_then(|(_, rest)| rest.split_once(' '));
+    let closed = closed.map_or(0, |(number, _)| number.parse::<usize>().unwrap());
+    assert!(closed <= run.closed_max, "{closed} operations were closed to it: {said}");
 }
 
 /// Fuzzing asks often and badly; how often one may is tested elsewhere.
@@ -126,27 +138,33 @@ fn patient(config: &mut Config) {
     config.limits.login_failures_per_minute = 1_000_000;
 }
 
-async fn everything_with_a_key(engine: Engine) {
+async fn everything_with_a_key(engine: Engine, phases: &str) {
     let crib = Crib::start_with(engine, patient).await;
     let tenant = crib.tenant().await;
     let credentials = &[("key", "bearer", tenant.key.as_str())];
-    fuzz(&crib, Run { credentials, things: None, filters: &[], operations: OPERATIONS }).await;
+    let closed = ROUTES.iter().filter(|row| matches!(row.need, Need::Login | Need::Human | Need::InstanceAdmin)).count();
+    fuzz(&crib, Run { credentials, things: None, filters: &["--phases", phases], operations: OPERATIONS, closed_max: closed })
+        .await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_key_that_may_do_everything_finds_no_lie_on_sqlite() {
-    everything_with_a_key(Engine::Sqlite).await;
+    everything_with_a_key(Engine::Sqlite, "fuzzing,stateful").await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_key_that_may_do_everything_finds_no_lie_on_postgres() {
-    everything_with_a_key(Engine::Postgres).await;
+    everything_with_a_key(Engine::Postgres, "coverage,fuzzing,stateful").await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn nobody_finds_no_lie() {
     let crib = Crib::start_with(Engine::Sqlite, patient).await;
-    fuzz(&crib, Run { credentials: &[], things: None, filters: &[], operations: OPERATIONS }).await;
+    fuzz(
+        &crib,
+        Run { credentials: &[], things: None, filters: &["--phases", "fuzzing"], operations: OPERATIONS, closed_max: OPERATIONS },
+    )
+    .await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -157,7 +175,7 @@ async fn an_owner_finds_no_lie_about_bricks_and_kits() {
     let cookie = owner.cookie.strip_prefix("toolcrib_login=").unwrap();
     let credentials = &[("login", "api_key", cookie), ("csrf", "api_key", owner.csrf.as_str())];
     let filters = ["--include-path-regex", "^/api/(bricks|kits|console/me)"];
-    fuzz(&crib, Run { credentials, things: Some(&things), filters: &filters, operations: 11 }).await;
+    fuzz(&crib, Run { credentials, things: Some(&things), filters: &filters, operations: 11, closed_max: 0 }).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -167,5 +185,5 @@ async fn the_operator_finds_no_lie_about_orgs() {
     let things = Things::make(&tenant, "things").await;
     let credentials = &[("key", "bearer", crib.admin_key.as_str())];
     let filters = ["--include-path-regex", "^/api/(orgs|org/[^/]+)$"];
-    fuzz(&crib, Run { credentials, things: Some(&things), filters: &filters, operations: 4 }).await;
+    fuzz(&crib, Run { credentials, things: Some(&things), filters: &filters, operations: 4, closed_max: 0 }).await;
 }

@@ -170,7 +170,7 @@ both_engines! {
         let brick = case.brick("Brick").await;
         let mut publishing = JoinSet::new();
         for _ in 0..8 {
-            let (workshop, brick) = (case.workshop.clone(), brick.clone());
+            let (workshop, brick) = (case.workshop.clone(), brick);
             publishing.spawn(async move { workshop.publish_brick(brick.as_str()).await });
         }
         let outcomes = publishing.join_all().await;

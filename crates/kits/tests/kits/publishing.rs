@@ -121,7 +121,7 @@ both_engines! {
         let kit: KitId = case.kit(&[&brick]).await.kit_id;
         let mut publishing = JoinSet::new();
         for _ in 0..8 {
-            let (workshop, kit) = (case.workshop.clone(), kit.clone());
+            let (workshop, kit) = (case.workshop.clone(), kit);
             publishing.spawn(async move { workshop.publish_kit(kit.as_str()).await });
         }
         let published = publishing.join_all().await;
@@ -129,7 +129,7 @@ both_engines! {
         assert!(published.iter().flat_map(|outcome| outcome.as_ref().err()).all(|error| error.kind() == Kind::Conflict));
         let mut deprecating = JoinSet::new();
         for _ in 0..8 {
-            let (workshop, kit) = (case.workshop.clone(), kit.clone());
+            let (workshop, kit) = (case.workshop.clone(), kit);
             deprecating.spawn(async move { workshop.deprecate_kit(kit.as_str()).await.unwrap() });
         }
         assert_eq!(deprecating.join_all().await.into_iter().filter(|changed| *changed).count(), 1);
@@ -141,7 +141,7 @@ both_engines! {
         let kit = case.kit(&[&brick]).await.kit_id;
         let mut drafting = JoinSet::new();
         for _ in 0..8 {
-            let (workshop, kit, brick_ids) = (case.workshop.clone(), kit.clone(), texts(&[&brick]));
+            let (workshop, kit, brick_ids) = (case.workshop.clone(), kit, texts(&[&brick]));
             let version = NewKitVersion { brick_ids, notes: None };
             drafting.spawn(async move { workshop.new_kit_version(kit.as_str(), version, "usr_1").await.unwrap() });
         }

@@ -34,7 +34,9 @@ impl Entrance {
     pub(crate) fn of(path: &str) -> Option<Self> {
         match path.strip_prefix("/api/mcp")? {
             "" => Some(Self::Agent),
-            rest => rest.strip_prefix('/').filter(|id| !id.is_empty() && !id.contains('/')).map(|id| Self::Session(id.to_owned())),
+            rest => {
+                rest.strip_prefix('/').filter(|id| !id.is_empty() && !id.contains('/')).map(|id| Self::Session(id.to_owned()))
+            }
         }
     }
 }
@@ -43,9 +45,8 @@ impl Entrance {
 pub(crate) async fn answer<B: Body<Data = Bytes> + Unpin>(state: Shared, entrance: Entrance, request: Request<B>) -> Response {
     match entrance {
         Entrance::Session(session) => {
-            let enter = async |state: &State, authorization: Option<&str>| {
-                state.guard.identify_session(authorization, &session).await
-            };
+            let enter =
+                async |state: &State, authorization: Option<&str>| state.guard.identify_session(authorization, &session).await;
             through(state, Door::Session, request, enter).await
         }
         Entrance::Agent => {

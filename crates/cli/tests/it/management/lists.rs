@@ -21,7 +21,8 @@ const LISTS: &[(&str, &str, &str)] = &[
 
 #[test]
 fn every_list_is_here() {
-    let lists = ROUTES.iter().filter(|row| row.method == "GET" && matches!(row.need, Need::Scope(_)) && !row.path.ends_with("Id}"));
+    let lists =
+        ROUTES.iter().filter(|row| row.method == "GET" && matches!(row.need, Need::Scope(_)) && !row.path.ends_with("Id}"));
     let mut known: Vec<_> = LISTS.iter().map(|(path, _, _)| *path).collect();
     let mut served: Vec<_> = lists.map(|row| row.path).collect();
     (known.sort_unstable(), served.sort_unstable());

@@ -23,7 +23,9 @@ async fn two_nodes() -> [Crib; 2] {
 /// The same request on each node.
 async fn on_both(nodes: &[Crib; 2], path: &str, credential: &str) -> [u16; 2] {
     let ping = request(1, "tools/list", json!({})).to_string();
-    let post = async |node: &Crib| node.send(node.http.post(format!("{}{path}", node.url)).bearer_auth(credential).body(ping.clone())).await.status;
+    let post = async |node: &Crib| {
+        node.send(node.http.post(format!("{}{path}", node.url)).bearer_auth(credential).body(ping.clone())).await.status
+    };
     [post(&nodes[0]).await, post(&nodes[1]).await]
 }
 
@@ -79,7 +81,9 @@ async fn nodes_share_logins_operators_and_one_first_start() {
     let nodes = two_nodes().await;
     let tenant = nodes[0].tenant().await;
     let owner = tenant.person("owner").await;
-    let me = async |node: &Crib| node.send(node.http.get(format!("{}/api/console/me", node.url)).header("cookie", &owner.cookie)).await.status;
+    let me = async |node: &Crib| {
+        node.send(node.http.get(format!("{}/api/console/me", node.url)).header("cookie", &owner.cookie)).await.status
+    };
     assert_eq!([me(&nodes[0]).await, me(&nodes[1]).await], [200, 200]);
     owner.api(Method::POST, "/api/console/logout", None).await.expect(204);
     assert_eq!([me(&nodes[0]).await, me(&nodes[1]).await], [401, 401]);

@@ -5,13 +5,17 @@ mod person;
 mod process;
 mod reply;
 mod tenant;
+mod terminal;
+mod transcript;
 
 pub(crate) use crib::Crib;
 pub(crate) use person::{Person, with_body};
 pub(crate) use process::{Place, Process, binary};
 pub(crate) use reply::Reply;
 pub(crate) use tenant::{Agent, Session, Tenant};
+pub(crate) use terminal::{Said, Terminal, eventually, words};
 pub(crate) use testkit::{Engine, both_engines};
+pub(crate) use transcript::{Transcript, ids, steady};
 
 use serde_json::{Value, json};
 

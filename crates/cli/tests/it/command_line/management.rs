@@ -1,0 +1,42 @@
+//! The management commands, for people and with `--json`, the same on both engines.
+//!
+//! Each file in `transcripts` is typed anew: its lines after `$` are run, and what they print must be what stands there. When a
+//! change is meant, `UPDATE_EXPECT=1` writes the files anew.
+
+use expect_test::expect_file;
+
+use crate::support::{Engine, Place, Terminal, Transcript, both_engines};
+
+macro_rules! transcripts {
+    ($($name:ident)*) => {both_engines! {$(
+        async fn $name(engine: Engine) {
+            let path = concat!("transcripts/", stringify!($name), ".txt");
+            let written = include_str!(concat!("transcripts/", stringify!($name), ".txt"));
+            expect_file![path].assert_eq(&retyped(engine, written).await);
+        }
+    )*}};
+}
+
+transcripts! {
+    orgs_and_projects
+    orgs_and_projects_as_json
+    keys_and_sessions
+    keys_and_sessions_as_json
+    agents_and_people
+    agents_and_people_as_json
+    bricks_and_kits
+    bricks_and_kits_as_json
+}
+
+/// Types a transcript anew, in an org of its own.
+async fn retyped(engine: Engine, written: &str) -> String {
+    let place = Place::new(engine);
+    let _server = place.start().await;
+    let terminal = Terminal::at(&place);
+    terminal.run("org add 'Acme Inc'").await.ok();
+    let mut typed = Transcript::new(&terminal.with("TOOLCRIB_ORG", "acme-inc"));
+    for line in written.lines().filter_map(|line| line.strip_prefix("$ ")) {
+        typed.type_line(line).await;
+    }
+    typed.into_text()
+}

@@ -1,0 +1,173 @@
+//! The command line, as somebody at a terminal has it: lines are typed, what comes back is compared.
+
+use std::path::{Path, PathBuf};
+use std::process::Stdio;
+use std::time::Duration;
+
+use serde_json::Value;
+use tokio::io::AsyncWriteExt;
+use tokio::process::Command;
+
+use super::{Place, Process, binary, http};
+
+/// A directory and an environment in which nothing of ours is set but what the test has set.
+#[derive(Clone)]
+pub(crate) struct Terminal {
+    home: PathBuf,
+    pub(crate) here: PathBuf,
+    variables: Vec<(String, String)>,
+}
+
+/// What a command said, and the code it ended with.
+#[derive(Debug)]
+pub(crate) struct Said {
+    pub(crate) code: Option<i32>,
+    pub(crate) out: String,
+    pub(crate) err: String,
+}
+
+impl Terminal {
+    /// In the place's folder, which is the root of its project `default`; its data folder is known.
+    pub(crate) fn at(place: &Place) -> Self {
+        Self::without_data(place.folder.path()).with("TOOLCRIB_DATA", place.data().to_str().unwrap())
+    }
+
+    /// In a folder, which is its user's home too.
+    pub(crate) fn without_data(folder: &Path) -> Self {
+        let here = folder.canonicalize().unwrap();
+        Self { home: here.clone(), here, variables: Vec::new() }
+    }
+
+    /// The same with a variable set.
+    pub(crate) fn with(&self, name: &str, value: &str) -> Self {
+        let mut terminal = self.clone();
+        terminal.variables.push((name.to_owned(), value.to_owned()));
+        terminal
+    }
+
+    /// The same in a directory below, which is made if it is not there.
+    pub(crate) fn within(&self, folder: &str) -> Self {
+        let here = self.here.join(folder);
+        std::fs::create_dir_all(&here).unwrap();
+        Self { here, ..self.clone() }
+    }
+
+    /// A program, not yet started.
+    pub(crate) fn program(&self, program: impl AsRef<std::ffi::OsStr>) -> Command {
+        let mut command = Command::new(program);
+        for (name, _) in std::env::vars_os().filter(|(name, _)| name.to_string_lossy().starts_with("TOOLCRIB_")) {
+            command.env_remove(name);
+        }
+        command.env_remove("XDG_DATA_HOME").env("HOME", &self.home).current_dir(&self.here);
+        command.envs(self.variables.iter().map(|(name, value)| (name, value)));
+        command.stdin(Stdio::null()).kill_on_drop(true);
+        command
+    }
+
+    /// `toolcrib` and a line of arguments, not yet started.
+    pub(crate) fn command(&self, line: &str) -> Command {
+        let mut command = self.program(binary());
+        command.args(words(line));
+        command
+    }
+
+    /// `toolcrib` and a line of arguments.
+    pub(crate) async fn run(&self, line: &str) -> Said {
+        Said::by(self.command(line)).await
+    }
+
+    /// The same with something on stdin.
+    pub(crate) async fn run_with_input(&self, line: &str, input: &str) -> Said {
+        Said::by_with_input(self.command(line), input).await
+    }
+
+    /// What a command prints with `--json`.
+    pub(crate) async fn json(&self, line: &str) -> Value {
+        self.run(&format!("{line} --json")).await.json()
+    }
+}
+
+impl Said {
+    pub(crate) async fn by(mut command: Command) -> Self {
+        let output = command.output().await.unwrap();
+        let text = |bytes| String::from_utf8(bytes).unwrap();
+        Self { code: output.status.code(), out: text(output.stdout), err: text(output.stderr) }
+    }
+
+    pub(crate) async fn by_with_input(mut command: Command, input: &str) -> Self {
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let mut child = command.spawn().unwrap();
+        child.stdin.take().unwrap().write_all(input.as_bytes()).await.unwrap();
+        let output = child.wait_with_output().await.unwrap();
+        let text = |bytes| String::from_utf8(bytes).unwrap();
+        Self { code: output.status.code(), out: text(output.stdout), err: text(output.stderr) }
+    }
+
+    /// What it printed, when it ended well.
+    #[track_caller]
+    pub(crate) fn ok(&self) -> &str {
+        assert_eq!(self.code, Some(0), "{self:?}");
+        &self.out
+    }
+
+    #[track_caller]
+    pub(crate) fn json(&self) -> Value {
+        serde_json::from_str(self.ok()).unwrap_or_else(|error| panic!("{error}: {self:?}"))
+    }
+
+    /// What it complained about, when it ended with this code and printed nothing.
+    #[track_caller]
+    pub(crate) fn refused(&self, code: i32) -> &str {
+        assert_eq!((self.code, self.out.as_str()), (Some(code), ""), "{self:?}");
+        &self.err
+    }
+}
+
+impl Process {
+    /// Asks the management API as the instance admin.
+    pub(crate) async fn get(&self, path: &str) -> Value {
+        let asked = http().get(format!("{}{path}", self.url)).bearer_auth(&self.admin_key).send().await.unwrap();
+        assert_eq!(asked.status(), 200, "{path}");
+        asked.json().await.unwrap()
+    }
+
+    /// The sessions of the org `default`, newest first.
+    pub(crate) async fn sessions(&self) -> Vec<Value> {
+        self.get("/api/org/default/sessions").await["sessions"].as_array().unwrap().clone()
+    }
+
+    /// A session of the org `default`.
+    pub(crate) async fn session(&self, id: &str) -> Value {
+        self.get(&format!("/api/org/default/sessions/{id}")).await["session"].take()
+    }
+}
+
+/// A line as a shell would split it, as far as our lines need one: words, and quotes of both kinds.
+pub(crate) fn words(line: &str) -> Vec<String> {
+    let (mut words, mut word, mut quote) = (Vec::new(), None::<String>, None);
+    for c in line.chars() {
+        match (quote, c) {
+            (Some(open), c) if c == open => quote = None,
+            (None, '\'' | '"') => {
+                quote = Some(c);
+                word.get_or_insert_default();
+            }
+            (None, ' ') => words.extend(word.take()),
+            (_, c) => word.get_or_insert_default().push(c),
+        }
+    }
+    assert_eq!(quote, None, "a quote is open: {line}");
+    words.extend(word);
+    words
+}
+
+/// Waits for what no event tells of, for half a minute at most.
+pub(crate) async fn eventually(what: &str, is_so: impl AsyncFn() -> bool) {
+    for _ in 0..600 {
+        if is_so().await {
+            return;
+        }
+        tokio::time::sleep(Duration::from_millis(50)).await;
+    }
+    panic!("never came to pass: {what}");
+}
