@@ -196,7 +196,7 @@ mod tests {
     #[test]
     fn ids_have_their_prefix_and_read_back() {
         let id = BrickId::new(Timestamp::from_ms(1_763_238_099_007));
-        assert_eq!(BrickId::parse(id.as_str()), Some(id.clone()));
+        assert_eq!(BrickId::parse(id.as_str()), Some(id));
         assert_eq!(KitId::parse(id.as_str()), None);
         assert_ne!(SessionId::random(), SessionId::random());
         assert_eq!(serde_json::from_str::<BrickId>(&serde_json::to_string(&id).unwrap()).unwrap(), id);

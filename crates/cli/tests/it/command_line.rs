@@ -1,3 +1,8 @@
 //! Every command but the long-lived ones, as a process: what it prints, what it ends with, what it tells to do.
 
+mod calls;
+mod defaults;
+mod doctor;
+mod errors;
+mod help;
 mod management;

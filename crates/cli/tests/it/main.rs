@@ -18,6 +18,7 @@ mod agent_door;
 mod authorization;
 mod batches;
 mod bricks_and_kits;
+mod clients;
 mod command_line;
 mod conformance;
 mod console;

@@ -84,7 +84,7 @@ mod tests {
     fn covers_read_back_and_narrow() {
         let project = |ms| ProjectId::new(Timestamp::from_ms(ms));
         let (one, two) = (project(1), project(2));
-        let some = ProjectCover::only([one.clone()]);
+        let some = ProjectCover::only([one]);
         assert_eq!(ProjectCover::from_row(some.to_row().as_deref()).unwrap(), some);
         assert_eq!(ProjectCover::from_row(None).unwrap(), ProjectCover::All);
         assert!(some.covers(&one) && !some.covers(&two));

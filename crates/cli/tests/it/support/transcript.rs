@@ -62,6 +62,8 @@ impl Transcript {
 
 const LOOPBACK: &str = "http://127.0.0.1:";
 const TIME: &str = "0000-00-00T00:00:00.000Z";
+/// A year that a test has named itself, and no clock.
+const FAR: &str = "2099";
 
 /// Text without what differs from run to run. What stands there instead of ids, keys, codes and times is as wide as they are.
 pub(crate) fn steady(text: &str) -> String {
@@ -112,7 +114,7 @@ fn id_prefix(word: &str) -> Option<&str> {
 
 fn is_time(text: &str) -> bool {
     let alike = |(c, pattern): (u8, u8)| if pattern == b'0' { c.is_ascii_digit() } else { c == pattern };
-    text.len() >= TIME.len() && text.bytes().zip(TIME.bytes()).all(alike)
+    text.len() >= TIME.len() && !text.starts_with(FAR) && text.bytes().zip(TIME.bytes()).all(alike)
 }
 
 fn run(text: &str, is_part: impl Fn(char) -> bool) -> usize {

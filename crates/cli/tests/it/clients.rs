@@ -1,0 +1,56 @@
+//! Clients that nobody here wrote, through every door: the Rust SDK, fastmcp, and the official inspector.
+
+mod fastmcp;
+mod inspector;
+mod rmcp;
+
+use std::path::Path;
+use std::process::Output;
+
+use crate::menu::TOOLS;
+use crate::support::{Crib, Tenant};
+
+/// A door as a client is told of it.
+struct Target {
+    door: &'static str,
+    url: String,
+    credential: String,
+    /// What a call that is not permitted answers here.
+    refusal: i64,
+}
+
+/// Both HTTP doors of a tenant. Each lets its caller read, and nothing else.
+async fn doors(tenant: &mut Tenant<'_>) -> [Target; 2] {
+    let agent = tenant.agent(&["bricks:read", "kits:read"], &names()).await;
+    tenant.key = tenant.key_with(&["sessions:write", "bricks:read", "kits:read"]).await;
+    let session = tenant.session().await;
+    let agent_door = format!("{}/api/mcp", tenant.crib.url);
+    [
+        Target { door: "session", url: session.url, credential: session.key, refusal: -32003 },
+        Target { door: "agent", url: agent_door, credential: agent.token, refusal: -32001 },
+    ]
+}
+
+fn names() -> Vec<&'static str> {
+    TOOLS.iter().map(|row| row.name).collect()
+}
+
+/// What such a caller is listed.
+const LISTED: [&str; 3] = ["bricks.list", "kits.list", "kits.get"];
+
+/// A file or folder of this package's tests.
+fn of_the_tests(path: &str) -> std::path::PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests").join(path)
+}
+
+/// Runs a client to its end, away from the settings of whoever runs the tests.
+async fn run(crib: &Crib, command: std::process::Command) -> (bool, String, String) {
+    let mut command = tokio::process::Command::from(command);
+    command
+        .kill_on_drop(true)
+        .current_dir(crib.folder.path())
+        .env("HOME", crib.folder.path())
+        .env("NO_PROXY", "127.0.0.1,localhost");
+    let Output { status, stdout, stderr } = command.output().await.unwrap();
+    (status.success(), String::from_utf8(stdout).unwrap(), String::from_utf8(stderr).unwrap())
+}

@@ -1,0 +1,50 @@
+//! The official inspector's command line, in each era, and its lint of our schemas.
+
+use serde_json::{Value, json};
+use testkit::node::NodePackages;
+
+use super::{LISTED, Target, doors, of_the_tests, run};
+use crate::support::{Crib, Engine};
+
+const INSPECTOR: &str = "@modelcontextprotocol/inspector/clients/launcher/build/index.js";
+/// The oldest Node that it runs on.
+const NODE_MAJOR_MIN: u32 = 22;
+
+async fn packages() -> NodePackages {
+    tokio::task::spawn_blocking(|| NodePackages::install(&of_the_tests("node/inspector"), NODE_MAJOR_MIN)).await.unwrap()
+}
+
+async fn ask(crib: &Crib, packages: &NodePackages, target: &Target, era: &str, arguments: &[&str]) -> (bool, String) {
+    let mut command = packages.script(INSPECTOR, &[]);
+    command.args(["--cli", "--transport", "http", "--server-url", &target.url, "--protocol-era", era, "--format", "json", "-q"]);
+    command.arg("--header").arg(format!("Authorization: Bearer {}", target.credential)).args(arguments);
+    let (succeeded, said, complained) = run(crib, command).await;
+    (succeeded, if succeeded { said } else { complained + &said })
+}
+
+fn result(said: &str) -> Value {
+    let answer: Value = serde_json::from_str(said).unwrap_or_else(|error| panic!("{error}: {said}"));
+    answer["result"].clone()
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn both_doors_in_each_era() {
+    let packages = packages().await;
+    let crib = Crib::start(Engine::Sqlite).await;
+    let mut tenant = crib.tenant().await;
+    for target in doors(&mut tenant).await {
+        for era in ["legacy", "modern", "auto"] {
+            let (listed, said) = ask(&crib, &packages, &target, era, &["--method", "tools/list", "--strict"]).await;
+            assert!(listed, "{} {era}: {said}", target.door);
+            let tools = result(&said)["tools"].as_array().unwrap().iter().map(|tool| tool["name"].clone()).collect::<Vec<_>>();
+            assert_eq!(json!(tools), json!(LISTED), "{} {era}", target.door);
+            let call = ["--method", "tools/call", "--tool-name", "kits.list", "--tool-args-json", r#"{"limit": 3}"#];
+            let (called, said) = ask(&crib, &packages, &target, era, &call).await;
+            assert!(called, "{} {era}: {said}", target.door);
+            assert_eq!(result(&said)["structuredContent"], json!({"kits": []}), "{} {era}", target.door);
+        }
+        let stranger = Target { credential: "nonsense".to_owned(), ..target };
+        let (listed, said) = ask(&crib, &packages, &stranger, "auto", &["--method", "tools/list"]).await;
+        assert!(!listed, "{said}");
+    }
+}

@@ -1,0 +1,103 @@
+//! The official Rust SDK, in both eras, over HTTP and over stdio.
+
+use ::rmcp::model::{CallToolRequestParams, ClientConfig, ProtocolVersion};
+use ::rmcp::service::{RoleClient, RunningService, ServiceError};
+use ::rmcp::transport::streamable_http_client::StreamableHttpClientTransportConfig;
+use ::rmcp::transport::{StreamableHttpClientTransport, TokioChildProcess};
+use ::rmcp::{ClientLifecycleMode, ClientServiceExt};
+use serde_json::{Value, json};
+use tokio::process::Command;
+
+use super::{LISTED, Target, doors};
+use crate::support::{Crib, Engine, Tenant, binary, both_engines, http};
+
+type Client = RunningService<RoleClient, ClientConfig>;
+
+/// Every way this client begins, and the version it should end up with.
+fn beginnings() -> [(ClientLifecycleMode, ProtocolVersion); 3] {
+    let modern = ProtocolVersion::V_2026_07_28;
+    let preferred_versions = vec![modern.clone()];
+    let auto = ClientLifecycleMode::Auto { preferred_versions: preferred_versions.clone(), legacy_version: None };
+    [
+        (ClientLifecycleMode::Initialize, ProtocolVersion::V_2025_11_25),
+        (ClientLifecycleMode::Discover { preferred_versions }, modern.clone()),
+        (auto, modern),
+    ]
+}
+
+async fn over_http(target: &Target, beginning: ClientLifecycleMode) -> Client {
+    let config = StreamableHttpClientTransportConfig::with_uri(target.url.as_str()).auth_header(target.credential.as_str());
+    let transport = StreamableHttpClientTransport::with_client(http(), config);
+    ClientConfig::default().serve_with_lifecycle(transport, beginning).await.expect("the client starts")
+}
+
+async fn call(client: &Client, tool: &'static str, arguments: Value) -> Result<Value, i64> {
+    let params = CallToolRequestParams::new(tool).with_arguments(arguments.as_object().unwrap().clone());
+    match client.call_tool(params).await {
+        Ok(result) => Ok(serde_json::to_value(result).unwrap()),
+        Err(ServiceError::McpError(error)) => Err(error.code.0.into()),
+        Err(other) => panic!("{tool}: {other}"),
+    }
+}
+
+/// What every client of such a caller finds, whatever carries it.
+async fn check(client: &Client, refusal: i64) {
+    let tools = client.list_all_tools().await.unwrap();
+    let names: Vec<_> = tools.iter().map(|tool| tool.name.as_ref()).collect();
+    assert_eq!(names, LISTED);
+    assert!(tools.iter().all(|tool| tool.output_schema.is_some() && tool.annotations.is_some()));
+    let listed = call(client, "bricks.list", json!({})).await.unwrap();
+    assert_eq!(
+        (&listed["structuredContent"], &listed["content"][0]["text"]),
+        (&json!({"bricks": []}), &json!("Listed 0 brick(s)."))
+    );
+    assert_eq!(call(client, "bricks.list", json!({"limit": 0})).await, Err(-32602));
+    let brick = json!({"name": "b", "type": "score", "evaluation_prompt": "p"});
+    assert_eq!(call(client, "bricks.create_draft", brick).await, Err(refusal));
+    assert!(call(client, "no_such_tool", json!({})).await.is_err());
+    assert!(client.list_all_resources().await.unwrap().is_empty() && client.list_all_prompts().await.unwrap().is_empty());
+}
+
+both_engines! {
+    async fn both_doors_in_both_eras(engine: Engine) {
+        let crib = Crib::start(engine).await;
+        let mut tenant = crib.tenant().await;
+        for target in doors(&mut tenant).await {
+            for (beginning, version) in beginnings() {
+                let client = over_http(&target, beginning).await;
+                let server = client.peer_info().expect("the server says who it is");
+                let server = serde_json::to_value(&*server).unwrap();
+                let said = (&server["serverInfo"]["name"], &server["protocolVersion"]);
+                assert_eq!(said, (&json!("toolcrib"), &json!(version)), "{}: {server}", target.door);
+                check(&client, target.refusal).await;
+                client.cancel().await.unwrap();
+            }
+        }
+    }
+}
+
+/// `toolcrib stdio` on a server that runs elsewhere.
+fn stdio(tenant: &Tenant<'_>) -> Command {
+    let mut command = Command::new(binary());
+    command.args(["stdio", "--url", &tenant.crib.url, "--key", &tenant.key, "--org", &tenant.org, "--project", &tenant.project]);
+    // Nothing of whoever runs the tests: neither a server of theirs nor a proxy.
+    command.env_clear().env("HOME", tenant.crib.folder.path()).current_dir(tenant.crib.folder.path()).kill_on_drop(true);
+    command
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_stdio_door_in_both_eras() {
+    let crib = Crib::start(Engine::Sqlite).await;
+    let mut tenant = crib.tenant().await;
+    tenant.key = tenant.key_with(&["org:read", "sessions:write", "bricks:read", "kits:read"]).await;
+    for (beginning, _) in beginnings() {
+        let transport = TokioChildProcess::new(stdio(&tenant)).unwrap();
+        let client = ClientConfig::default().serve_with_lifecycle(transport, beginning.clone()).await;
+        let client = client.unwrap_or_else(|error| panic!("{beginning:?}: {error}"));
+        check(&client, -32003).await;
+        client.cancel().await.unwrap();
+    }
+    // Each run was a session of its own. The last to go may still be ending its.
+    let sessions = tenant.get("sessions").await.expect(200);
+    assert_eq!(sessions["sessions"].as_array().unwrap().len(), beginnings().len());
+}

@@ -1,0 +1,98 @@
+//! `toolcrib tools` and `toolcrib call`: through the real door, in a session that ends with the command.
+
+use std::collections::BTreeSet;
+
+use serde_json::{Value, json};
+
+use crate::support::{Engine, Place, Said, Terminal, both_engines};
+
+const DRAFT: &str = r#"{"name": "Tone", "type": "boolean", "evaluation_prompt": "Friendly?"}"#;
+
+fn names(list: &Value) -> BTreeSet<&str> {
+    list["tools"].as_array().unwrap().iter().map(|tool| tool["name"].as_str().unwrap()).collect()
+}
+
+both_engines! {
+    async fn arguments_come_from_the_line_from_stdin_or_from_a_file(engine: Engine) {
+        let place = Place::new(engine);
+        let server = place.start().await;
+        let terminal = Terminal::at(&place);
+        std::fs::write(terminal.here.join("brick.json"), DRAFT).unwrap();
+        let said = [
+            terminal.run(&format!("call bricks.create_draft '{DRAFT}'")).await,
+            terminal.run_with_input("call bricks.create_draft -", DRAFT).await,
+            terminal.run("call bricks.create_draft @brick.json").await,
+        ];
+        let listed = terminal.json("brick list").await;
+        let ids = listed["bricks"].as_array().unwrap().iter().map(|brick| brick["brick_id"].as_str().unwrap()).rev();
+        let expected = ids.map(|id| format!("Created draft brick {id}.\n")).collect::<Vec<_>>();
+        assert_eq!(said.iter().map(Said::ok).collect::<Vec<_>>(), expected);
+
+        assert_eq!(terminal.run("call bricks.list").await.ok(), "Listed 3 brick(s).\n", "no arguments are none");
+        let whole = terminal.json("call bricks.list '{\"limit\": 1}'").await;
+        assert_eq!(whole["structuredContent"]["bricks"].as_array().unwrap().len(), 1);
+        let sessions = server.sessions().await;
+        assert_eq!(sessions.len(), 5);
+        assert!(sessions.iter().all(|session| session["state"] == "ended"), "{sessions:?}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn tools_are_those_that_a_session_has() {
+    let place = Place::new(Engine::Sqlite);
+    let _server = place.start().await;
+    let terminal = Terminal::at(&place);
+    let all = terminal.json("tools").await;
+    assert!(names(&all).is_superset(&["bricks.create_draft", "bricks.list", "kits.get"].into()), "{all}");
+    let schema = &all["tools"][0]["inputSchema"];
+    assert_eq!(schema["type"], "object", "the whole of what the door lists");
+    let shown = terminal.run("tools").await;
+    let (title, rows) = shown.ok().split_once('\n').unwrap();
+    assert_eq!(words_of(title), ["TOOL", "DOES"]);
+    assert_eq!(rows.lines().map(|row| words_of(row)[0]).collect::<BTreeSet<_>>(), names(&all));
+
+    let two = "--tool bricks.list --tool kits.get";
+    assert_eq!(names(&terminal.json(&format!("tools {two}")).await), ["bricks.list", "kits.get"].into());
+    assert_eq!(names(&terminal.json(&format!("tools {two} --tool-names safe")).await), ["bricks_list", "kits_get"].into());
+    let key = terminal.json("key add reader --scope org:read,sessions:write,kits:read").await["key"]["fullKey"].take();
+    let reader = terminal.with("TOOLCRIB_KEY", key.as_str().unwrap());
+    assert_eq!(names(&reader.json("tools").await), ["kits.get", "kits.list"].into());
+    let refused = reader.run("call bricks.list --json").await;
+    assert_eq!((refused.code, refused.out.as_str()), (Some(1), ""));
+    let error: Value = serde_json::from_str(&refused.err).unwrap();
+    assert_eq!((&error["error"]["code"], &error["error"]["data"]["kind"]), (&json!(-32003), &json!("not_permitted")));
+    let nothing = terminal.json("key add nothing --scope org:read,sessions:write").await["key"]["fullKey"].take();
+    let said = terminal.with("TOOLCRIB_KEY", nothing.as_str().unwrap()).run("tools").await;
+    assert!(said.ok().starts_with("this session has no tools"), "{said:?}");
+}
+
+fn words_of(line: &str) -> Vec<&str> {
+    line.split_whitespace().collect()
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_tool_that_says_that_it_failed_fails_the_command() {
+    let place = Place::new(Engine::Sqlite);
+    let mut serve = place.serve();
+    serve.env("TOOLCRIB_CONFORMANCE", "1");
+    let _server = crate::support::Process::start(serve, &place.data()).await;
+    let terminal = Terminal::at(&place);
+    let failed = terminal.run("call test_error_handling").await;
+    assert_eq!((failed.code, failed.err.as_str()), (Some(1), ""));
+    assert!(!failed.out.trim().is_empty(), "what it said is shown");
+    let image = terminal.run("call test_image_content").await;
+    assert_eq!(image.ok(), "[image image/png (--json shows it)]\n");
+    assert!(terminal.json("call test_image_content").await["content"][0]["data"].is_string());
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_reader_that_has_seen_enough_is_no_failure() {
+    let place = Place::new(Engine::Sqlite);
+    let server = place.start().await;
+    let terminal = Terminal::at(&place).with("BINARY", crate::support::binary().to_str().unwrap());
+    let mut shell = terminal.program("bash");
+    shell.args(["-c", "\"$BINARY\" tools --json | true; echo \"${PIPESTATUS[0]}\""]);
+    let said = Said::by(shell).await;
+    assert_eq!((said.ok(), said.err.as_str()), ("0\n", ""));
+    assert!(server.sessions().await.iter().all(|session| session["state"] == "ended"));
+}

@@ -1,0 +1,114 @@
+//! Which server, org and project a command means when nobody says.
+
+use serde_json::{Value, json};
+
+use crate::support::{Engine, Place, Terminal, both_engines};
+
+/// The project that a session is opened in, by name.
+async fn project_of(terminal: &Terminal, flags: &str) -> String {
+    let opened = terminal.json(&format!("session open {flags}")).await;
+    let id = opened["projectId"].as_str().unwrap();
+    terminal.json(&format!("project show {id}")).await["project"]["name"].as_str().unwrap().to_owned()
+}
+
+both_engines! {
+    async fn the_project_whose_root_holds_the_directory(engine: Engine) {
+        let place = Place::new(engine);
+        let _server = place.start().await;
+        let top = Terminal::at(&place);
+        let (mono, web) = (top.within("mono"), top.within("mono/web"));
+        mono.run("project add mono --root .").await.ok();
+        web.run("project add web --root .").await.ok();
+        let elsewhere = tempfile::tempdir().unwrap();
+        let mut outside = top.clone();
+        outside.here = elsewhere.path().to_owned();
+        let id = top.json("project show web").await["project"]["id"].as_str().unwrap().to_owned();
+
+        let by_variable = mono.with("TOOLCRIB_PROJECT", "web");
+        for (terminal, flags, project) in [
+            (&top, "", "default"),
+            (&mono, "", "mono"),
+            (&mono.within("api/src"), "", "mono"),
+            (&web, "", "web"),
+            (&web.within("src/deep"), "", "web"),
+            (&outside, "", "default"),
+            (&outside, "--project mono", "mono"),
+            (&web, "--project default", "default"),
+            (&mono, &format!("--project {id}"), "web"),
+            (&by_variable, "", "web"),
+            (&by_variable, "--project mono", "mono"),
+        ] {
+            assert_eq!(project_of(terminal, flags).await, project, "{} {flags}", terminal.here.display());
+        }
+        assert_eq!(web.json("project show").await["project"]["name"], "web");
+        assert_eq!(web.json("project set --graph on").await["project"]["graph_enabled"], true);
+        assert_eq!(mono.json("project show").await["project"]["graph_enabled"], false, "only the one that was meant");
+    }
+}
+
+/// The org that a command works in, by slug.
+async fn org_of(terminal: &Terminal, flags: &str) -> Value {
+    terminal.json(&format!("org show {flags}")).await["org"]["slug"].take()
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_org_of_the_key() {
+    let place = Place::new(Engine::Sqlite);
+    let server = place.start().await;
+    let admin = Terminal::at(&place);
+    let made = admin.json("org add 'Acme Inc'").await;
+    let (org, key) = (made["org"]["id"].as_str().unwrap(), made["key"]["fullKey"].as_str().unwrap());
+    let acme = admin.with("TOOLCRIB_KEY", key);
+
+    let by_flags = Terminal::without_data(place.folder.path());
+    let address = format!("--url {}/ --key {key}", server.url);
+    for (terminal, flags, slug) in [
+        (&admin, "", "default"),
+        (&admin, "--org acme-inc", "acme-inc"),
+        (&admin, &format!("--org {org}"), "acme-inc"),
+        (&admin.with("TOOLCRIB_ORG", org), "", "acme-inc"),
+        (&admin.with("TOOLCRIB_ORG", org), "--org default", "default"),
+        (&admin, &format!("--key {key}"), "acme-inc"),
+        (&acme, "", "acme-inc"),
+        (&by_flags, &address, "acme-inc"),
+        (&by_flags.with("TOOLCRIB_URL", &server.url).with("TOOLCRIB_KEY", key), "", "acme-inc"),
+        (&by_flags.with("TOOLCRIB_URL", &server.url).with("TOOLCRIB_KEY", &server.admin_key), "", "default"),
+        // A url without a key will do where the url is the data folder's own server.
+        (&admin, &format!("--url {}", server.url), "default"),
+    ] {
+        assert_eq!(org_of(terminal, flags).await, slug, "{flags}");
+    }
+
+    // A key sees its own org and nothing of another.
+    let listed = acme.json("org list").await;
+    assert_eq!(listed["orgs"].as_array().unwrap().iter().map(|org| &org["slug"]).collect::<Vec<_>>(), ["acme-inc"]);
+    for line in ["org show default", "project list --org default", "brick list --org default", "session list --org default"] {
+        assert!(acme.run(line).await.refused(1).contains("404"), "{line}");
+    }
+    // What lists bricks needs no org, and finds the key's.
+    acme.run("project add default").await.ok();
+    acme.run(r#"call bricks.create_draft '{"name": "n", "type": "boolean", "evaluation_prompt": "p"}'"#).await.ok();
+    assert_eq!(acme.json("brick list").await["bricks"].as_array().unwrap().len(), 1);
+    assert_eq!(admin.json("brick list").await["bricks"], json!([]));
+    assert_eq!(admin.json("brick list --org acme-inc").await["bricks"].as_array().unwrap().len(), 1);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_key_that_can_do_little_says_what_it_needs() {
+    let place = Place::new(Engine::Sqlite);
+    let server = place.start().await;
+    let admin = Terminal::at(&place);
+    let minted = admin.json("key add launcher --scope sessions:write --scope bricks:read").await;
+    let project = admin.json("project show").await["project"]["id"].as_str().unwrap().to_owned();
+    let launcher = admin.with("TOOLCRIB_KEY", minted["key"]["fullKey"].as_str().unwrap());
+
+    let words = launcher.run("call bricks.list").await;
+    assert!(words.refused(1).contains("pass --org"), "{}", words.err);
+    let words = launcher.run("call bricks.list --org default").await;
+    assert!(words.refused(1).contains("org:read") && words.err.contains("hint: "), "{}", words.err);
+    let listed = launcher.run(&format!("tools --org default --project {project}")).await;
+    assert_eq!(listed.ok().lines().filter_map(|line| line.split(' ').next()).collect::<Vec<_>>(), ["TOOL", "bricks.list"]);
+    let called = launcher.run(&format!("call bricks.list --org default --project {project}")).await;
+    assert_eq!(called.ok(), "Listed 0 brick(s).\n");
+    assert!(server.sessions().await.iter().all(|session| session["state"] == "ended"), "one that is done is ended");
+}

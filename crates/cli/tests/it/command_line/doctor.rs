@@ -1,0 +1,94 @@
+//! `toolcrib doctor`: what it looks at, and what it tells to do about each thing that is wrong.
+
+use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
+
+use serde_json::{Value, json};
+
+use crate::support::{Engine, Place, Terminal, both_engines};
+
+fn set_mode(path: &Path, mode: u32) {
+    std::fs::set_permissions(path, std::fs::Permissions::from_mode(mode)).unwrap();
+}
+
+/// How each check came out.
+fn verdicts(report: &Value) -> Vec<(&str, &str)> {
+    let checks = report["checks"].as_array().unwrap().iter();
+    checks.map(|check| (check["name"].as_str().unwrap(), check["status"].as_str().unwrap())).collect()
+}
+
+both_engines! {
+    async fn a_good_setup_is_told_so(engine: Engine) {
+        let place = Place::new(engine);
+        let _server = place.start().await;
+        let programs = place.folder.path().join("bin");
+        std::fs::create_dir(&programs).unwrap();
+        std::fs::write(programs.join("claude"), "").unwrap();
+        set_mode(&programs.join("claude"), 0o755);
+        let mut terminal = Terminal::at(&place).with("PATH", programs.to_str().unwrap());
+        let mut expected = vec!["data folder", "settings", "server", "ready", "version", "key", "project", "clients"];
+        if let Some(url) = &place.database_url {
+            terminal = terminal.with("TOOLCRIB_DATABASE_URL", url);
+            expected.insert(2, "postgresql");
+        }
+        let report = terminal.json("doctor").await;
+        assert_eq!(report["ok"], true);
+        assert_eq!(verdicts(&report), expected.iter().map(|name| (*name, "ok")).collect::<Vec<_>>());
+        let shown = terminal.run("doctor").await;
+        assert!(shown.ok().contains(&format!("key          good in the org `default`\n")), "{shown:?}");
+        assert!(shown.out.ends_with("claude: `toolcrib connect claude` sets one up\n"), "{shown:?}");
+        if let Some(password) = place.database_url.as_ref().and_then(|url| url.split('@').next()?.rsplit(':').next().map(str::to_owned)) {
+            assert!(!shown.out.contains(&format!("{password}@")), "no password is shown");
+        }
+    }
+}
+
+/// Checks that `doctor` fails at one thing, and says what to do about it in both forms.
+async fn fails_at(terminal: &Terminal, flags: &str, name: &str, hint: &str) {
+    let said = terminal.run(&format!("doctor {flags} --json")).await;
+    assert_eq!((said.code, said.err.as_str()), (Some(1), ""), "{said:?}");
+    let report: Value = serde_json::from_str(&said.out).unwrap();
+    assert_eq!(report["ok"], false);
+    let failed = report["checks"].as_array().unwrap().iter().filter(|check| check["status"] == "fail").collect::<Vec<_>>();
+    assert_eq!(failed.iter().map(|check| &check["name"]).collect::<Vec<_>>(), [&json!(name)], "{report:#}");
+    let told = failed[0]["hint"].as_str().unwrap();
+    assert!(told.contains(hint), "{name}: `{told}` does not say `{hint}`");
+    let shown = terminal.run(&format!("doctor {flags}")).await;
+    assert_eq!(shown.code, Some(1));
+    assert!(shown.out.contains(&format!("fail  {name} ")) && shown.out.contains(&format!("→ {told}")), "{}", shown.out);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_is_wrong_is_told_with_what_to_do() {
+    let place = Place::new(Engine::Sqlite);
+    let terminal = Terminal::at(&place);
+    fails_at(&terminal, "", "server", "`toolcrib stdio` works without one").await;
+    let server = place.start().await;
+    terminal.run("doctor").await.ok();
+
+    fails_at(&terminal, "--key rsk_live_wrong", "key", "--key and TOOLCRIB_KEY").await;
+    fails_at(&terminal, "--org nowhere", "key", "--key and TOOLCRIB_KEY").await;
+    fails_at(&terminal, "--project nowhere", "project", "`toolcrib project list`").await;
+    fails_at(&terminal, "--url http://127.0.0.1:1 --key x", "server", "correct --url").await;
+    let unreachable = terminal.with("TOOLCRIB_DATABASE_URL", "postgres://u:hidden@127.0.0.1:1/x");
+    fails_at(&unreachable, "", "postgresql", "start PostgreSQL").await;
+    assert!(!unreachable.run("doctor").await.out.contains("hidden"));
+
+    let root = terminal.within("code");
+    root.run("project add code --root .").await.ok();
+    std::fs::remove_dir(&root.here).unwrap();
+    fails_at(&terminal, "--project code", "project", "`toolcrib project set code --root DIR`").await;
+    for (name, open, closed) in [("server.json", 0o644, 0o600), ("master.key", 0o640, 0o600), ("", 0o755, 0o700)] {
+        let path = place.data().join(name);
+        set_mode(&path, open);
+        fails_at(&terminal, "", "data folder", &format!("chmod {closed:o} {}", place.data().display())).await;
+        set_mode(&path, closed);
+    }
+    std::fs::write(terminal.here.join("toolcrib.toml"), "lisen = 1\n").unwrap();
+    fails_at(&terminal, "", "settings", "toolcrib.example.toml").await;
+    std::fs::remove_file(terminal.here.join("toolcrib.toml")).unwrap();
+
+    terminal.run("doctor").await.ok();
+    server.kill_nine().await;
+    fails_at(&terminal, "", "server", "`toolcrib stdio` works without one").await;
+}

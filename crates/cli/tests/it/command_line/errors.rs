@@ -1,0 +1,119 @@
+//! What goes wrong: the code, nothing on stdout, and on stderr what was wrong and what to do.
+
+use crate::support::{Engine, Place, Terminal};
+
+/// Each line fails with 1 and says all of its words.
+async fn fail(terminal: &Terminal, cases: &[(&str, &[&str])]) {
+    for (line, expected) in cases {
+        let said = terminal.run(line).await;
+        let words = said.refused(1);
+        assert!(words.starts_with("error: "), "{line}: {words}");
+        for part in *expected {
+            assert!(words.contains(part), "`{line}` does not say `{part}`: {words}");
+        }
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn mistakes_say_what_to_do() {
+    let place = Place::new(Engine::Sqlite);
+    let server = place.start().await;
+    let terminal = Terminal::at(&place);
+    let ended = terminal.json("session open").await["sessionId"].as_str().unwrap().to_owned();
+    terminal.run(&format!("session end {ended}")).await.ok();
+    let cases: &[(&str, &[&str])] = &[
+        ("tools --key rsk_live_wrong", &["(401)", "hint: ", "--key", "TOOLCRIB_KEY"]),
+        ("org list --key nonsense", &["(401)", "hint: "]),
+        ("tools --org nowhere", &["no such org", "`toolcrib org list`"]),
+        ("tools --project nowhere", &["no project `nowhere`", "`default`"]),
+        ("project show nowhere", &["no project `nowhere`", "there are `default`"]),
+        ("project show prj_01m7gkhf3m000b74c6jz07bn7j", &["no such project", "`toolcrib project list`"]),
+        ("project add default", &["called `default` already", "(409)"]),
+        ("project add x --root /nowhere/at/all", &["no directory `/nowhere/at/all`", "the server's machine"]),
+        ("key add x --scope wings:spread", &["no scope `wings:spread`"]),
+        ("key add x --cover nowhere", &["no project `nowhere`"]),
+        ("key add x --expires yesterday", &["`yesterday` is no time", "90d"]),
+        ("key revoke nobody", &["no `nobody` among the keys", "`toolcrib key list`"]),
+        ("session show ses_nothing", &["no such session", "`toolcrib session list`"]),
+        ("session end ses_nothing", &["no such session", "`toolcrib session list`"]),
+        (&format!("session end {ended}"), &["ended already", "(409)"]),
+        ("session open --tool eat_bricks", &["no tool `eat_bricks`"]),
+        ("agent show nobody", &["no `nobody` among the agents", "`toolcrib agent list`"]),
+        ("agent add x --scope bricks:read --tool eat_bricks", &["no tool `eat_bricks`"]),
+        ("user remove nobody@nowhere.example", &["among the users", "`toolcrib user list`"]),
+        ("brick show brk_nothing", &["no such brick", "`toolcrib brick list`"]),
+        ("kit show kit_nothing", &["no such kit", "`toolcrib kit list`"]),
+        ("call bricks.list {", &["the arguments `{` are no JSON"]),
+        ("call bricks.list []", &["must be a JSON object"]),
+        ("call bricks.list @nowhere.json", &["cannot read `nowhere.json`"]),
+        ("call bricks.eat", &["-32601 (tool_not_found)", "`toolcrib tools`"]),
+        ("call bricks.list '{\"limit\": 0}'", &["-32602 (invalid_params)", "minimum of 1", "parameter: limit"]),
+        ("call bricks.create_draft", &["`name` is required", "`type` is required", "`evaluation_prompt` is required"]),
+        ("run -- /nowhere/agent", &["cannot start `/nowhere/agent`", "on the PATH"]),
+        ("connect claude --ttl 8h", &["--ttl is for --http"]),
+        ("tools --url 127.0.0.1:7420 --key x", &["`127.0.0.1:7420` is no url", "http://"]),
+        ("tools --url http://127.0.0.1:1", &["no key for http://127.0.0.1:1", "--key", "TOOLCRIB_KEY"]),
+        ("tools --url http://127.0.0.1:1 --key x", &["nothing listens at", "`toolcrib serve`", "--url"]),
+    ];
+    fail(&terminal, cases).await;
+    assert!(server.sessions().await.iter().all(|session| session["state"] == "ended"), "a command that fails ends its session");
+
+    for (password, expected) in [("", "no password on stdin"), ("short", "12 to 1000 characters")] {
+        let said = terminal.run_with_input("user add --email a@b.example --role owner --password-stdin", password).await;
+        assert!(said.refused(1).contains(expected), "{said:?}");
+    }
+    let said = terminal.run_with_input("call bricks.list -", "nonsense").await;
+    assert!(said.refused(1).contains("the arguments on stdin are no JSON"), "{said:?}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn without_a_server_a_command_says_how_to_start_one() {
+    let place = Place::new(Engine::Sqlite);
+    let terminal = Terminal::at(&place);
+    let data = place.data();
+    let serve = format!("`toolcrib serve --data {}`", data.display());
+    fail(&terminal, &[("tools", &["no server was ever started", &serve, "--url"]), ("call bricks.list", &[&serve])]).await;
+    place.start().await.kill_nine().await;
+    let lines = ["tools", "call bricks.list", "org list", "project list", "key list", "session list", "agent list", "user list"];
+    for line in lines.iter().chain(&["brick list", "kit list", "run -- true", "connect --print"]) {
+        fail(&terminal, &[(line, &["no server is running on the data folder", &serve])]).await;
+    }
+    // Whoever never named a data folder is not told to name one.
+    let home = Terminal::without_data(place.folder.path());
+    fail(
+        &home,
+        &[("tools", &["~/.local/share/toolcrib".replace('~', home.here.to_str().unwrap()).as_str(), "`toolcrib serve`"])],
+    )
+    .await;
+    std::fs::write(home.here.join("toolcrib.toml"), "data = \"x\"\n").unwrap();
+    fail(&home, &[("tools", &["./toolcrib.toml is read by `toolcrib serve` only"])]).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_line_that_cannot_be_read_is_told_from_one_that_fails() {
+    let place = Place::new(Engine::Sqlite);
+    let terminal = Terminal::at(&place);
+    let cases: &[(&str, &str)] = &[
+        ("", "Usage: toolcrib"),
+        ("nonsense", "unrecognized subcommand 'nonsense'"),
+        ("org", "subcommands: list, show, add, set"),
+        ("tools --nonsense", "unexpected argument '--nonsense'"),
+        ("run", "<COMMAND>"),
+        ("connect", "<CLIENT>"),
+        ("connect emacs", "possible values: claude, codex, cursor, vscode"),
+        ("user add --email a@b.example --role owner", "--password-stdin"),
+        ("user add --email a@b.example --role king --password-stdin", "possible values: owner, admin, member"),
+        ("session open --ttl soon", "8h"),
+        ("session list --limit 0", "1..=1000000"),
+        ("agent set x --disable --enable", "cannot be used with"),
+        ("project set --root . --no-root", "cannot be used with"),
+        ("completions klingon", "possible values: bash"),
+        ("connect claude --name 'a b'", "letters, digits, - and _ only"),
+    ];
+    for (line, expected) in cases {
+        let said = terminal.run(line).await;
+        assert!(said.refused(2).contains(expected), "`{line}` does not say `{expected}`: {}", said.err);
+    }
+    let said = terminal.with("TOOLCRIB_LOG", "a=b=c").run("tools").await;
+    assert!(said.refused(1).contains("`a=b=c` is no log filter"), "{said:?}");
+}

@@ -1,0 +1,110 @@
+//! The help of every command, and what it shows: examples that really parse, flags that really are there.
+
+use crate::support::{Engine, Place, Said, Terminal};
+
+/// Commands that print nothing of their own, or nothing but text.
+const WITHOUT_JSON: [&str; 3] = ["serve", "stdio", "completions"];
+
+/// The help of a command and of all commands below it, each with the words that lead to it.
+async fn helps(terminal: &Terminal) -> Vec<(String, String)> {
+    let mut open = vec![String::new()];
+    let mut found = Vec::new();
+    while let Some(path) = open.pop() {
+        let help = terminal.run(&format!("{path} --help")).await.ok().to_owned();
+        for name in section(&help, "Commands:").iter().filter_map(|line| line.split_whitespace().next()) {
+            open.push(format!("{path} {name}").trim_start().to_owned());
+        }
+        found.push((path, help));
+    }
+    found
+}
+
+/// The lines below a heading.
+fn section<'h>(help: &'h str, heading: &str) -> Vec<&'h str> {
+    let lines = help.lines().skip_while(|line| *line != heading).skip(1);
+    lines.take_while(|line| !line.is_empty()).filter(|line| line.starts_with("  ")).collect()
+}
+
+/// Whether a line would be taken: everything in it is read before `--help` stops it.
+async fn parses(terminal: &Terminal, line: &str) -> Said {
+    let (before, after) = match line.split_once(" -- ") {
+        Some((before, after)) => (before.to_owned(), format!(" -- {after}")),
+        None => (line.to_owned(), String::new()),
+    };
+    terminal.run(&format!("{before} --help{after}")).await
+}
+
+/// The examples in a help text: commands over one line or several, without what is said about them.
+fn examples(help: &str) -> Vec<String> {
+    let text = help.replace("\\\n ", " ");
+    let lines = text.lines().filter(|line| line.starts_with("  ")).filter_map(|line| line.trim_start().split_once("toolcrib "));
+    let is_command =
+        |before: &str| before.is_empty() || before.ends_with("| ") || before.ends_with("<(") || before.contains("://");
+    let lines = lines.filter(|(before, _)| is_command(before)).map(|(_, rest)| rest);
+    lines.map(|rest| rest.split("   ").next().unwrap().split([')', '>']).next().unwrap().trim().to_owned()).collect()
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn every_command_explains_itself() {
+    let place = Place::new(Engine::Sqlite);
+    let terminal = Terminal::at(&place);
+    let helps = helps(&terminal).await;
+    let paths = helps.iter().map(|(path, _)| path.as_str()).collect::<Vec<_>>();
+    for known in
+        ["serve", "connect", "run", "stdio", "tools", "call", "doctor", "key revoke", "user add", "kit show", "bench doors"]
+    {
+        assert!(paths.contains(&known), "{known} is not found from `toolcrib --help`");
+    }
+    let mut tried = 0;
+    for (path, help) in &helps {
+        assert!(help.contains(&format!("Usage: toolcrib {path}").trim_end().to_owned()), "{path}: {help}");
+        let about = help.lines().next().unwrap();
+        assert!(!about.is_empty() && !about.starts_with("Usage"), "`{path}` does not say what it is for");
+        for line in section(help, "Commands:") {
+            assert!(line.trim().contains("  "), "`{path}` lists a command without a word about it: {line}");
+        }
+        // Each command, and not each verb of a group, has examples.
+        assert!(path.is_empty() || path.contains(' ') || help.contains("\nExample"), "`{path}` shows no example");
+        for example in examples(help) {
+            let said = parses(&terminal, &example).await;
+            assert_eq!(said.code, Some(0), "`{path}` shows `{example}`, which does not parse: {}", said.err);
+            tried += 1;
+        }
+        let command = path.split(' ').next().unwrap();
+        if section(help, "Commands:").is_empty() {
+            assert_eq!(help.contains("--json"), !WITHOUT_JSON.contains(&command), "`{path}` and --json");
+        }
+    }
+    assert!(tried > 40, "{tried} examples were found");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_version_is_the_releases() {
+    let place = Place::new(Engine::Sqlite);
+    for flag in ["--version", "-V"] {
+        let said = Terminal::at(&place).run(flag).await;
+        assert_eq!(said.ok(), concat!("toolcrib ", env!("CARGO_PKG_VERSION"), "\n"));
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn completions_name_every_command() {
+    let place = Place::new(Engine::Sqlite);
+    let terminal = Terminal::at(&place);
+    let help = terminal.run("--help").await;
+    let commands =
+        section(help.ok(), "Commands:").iter().map(|line| line.split_whitespace().next().unwrap().to_owned()).collect::<Vec<_>>();
+    assert!(commands.len() > 15);
+    for shell in ["bash", "zsh", "fish", "elvish", "powershell"] {
+        let script = terminal.run(&format!("completions {shell}")).await;
+        for command in &commands {
+            assert!(script.ok().contains(command.as_str()), "{shell}: {command}");
+        }
+    }
+    // The one shell that is surely here must take it, and complete with it.
+    let script = terminal.run("completions bash").await;
+    let asked = "COMP_WORDS=(toolcrib se) COMP_CWORD=1; _toolcrib toolcrib se toolcrib; echo \"${COMPREPLY[*]}\"";
+    let mut bash = terminal.program("bash");
+    bash.args(["-c", &format!("{}\n{asked}", script.ok())]);
+    assert_eq!(Said::by(bash).await.ok(), "serve session\n");
+}
