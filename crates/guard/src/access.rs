@@ -1,6 +1,6 @@
 //! Management calls: who makes them, in which org, with which rights.
 
-use base::{Error, Kind, OrgId, ProjectId, Result, Scope, ScopeSet};
+use base::{Error, Kind, OrgId, ProjectId, Result, Scope, ScopeSet, Timestamp};
 use store::{OrgStore, params};
 
 use crate::guard::Guard;
@@ -50,12 +50,15 @@ impl Who {
     }
 }
 
-/// A management call that was let in: an org's rows, and what may be done with them.
+/// A management call that was let in: an org's rows, and what may be done with them. Cheap to clone into a transaction.
+#[derive(Clone)]
 pub struct Access {
     pub(crate) rows: OrgStore,
     pub(crate) who: Who,
     pub(crate) scopes: ScopeSet,
     pub(crate) cover: ProjectCover,
+    /// When the caller's own key dies: what it mints does not live longer.
+    pub(crate) expires_at: Option<Timestamp>,
     pub(crate) clock: base::Clock,
     pub(crate) session_ttl_seconds: u64,
 }
@@ -148,7 +151,8 @@ impl Guard {
                     return Err(Refusal::Forbidden);
                 }
                 self.require_own(&key.org, org).await?;
-                Ok(self.make_access(&key.org, Who::Key(key.id), key.scopes, key.cover))
+                let access = self.make_access(&key.org, Who::Key(key.id), key.scopes, key.cover);
+                Ok(Access { expires_at: key.expires_at, ..access })
             }
         }
     }
@@ -181,6 +185,7 @@ impl Guard {
             who,
             scopes,
             cover,
+            expires_at: None,
             clock: self.clock.clone(),
             session_ttl_seconds: self.limits.session_ttl_seconds,
         }

@@ -26,8 +26,23 @@ impl Failures {
         Self { clock, failures_max, windows: Cache::new(limits::LIMITER_CACHE_MAX) }
     }
 
-    /// Refuses when any of `names` has failed too often in its minute, whether or not this attempt is right.
-    pub(crate) fn check(&self, names: &[String]) -> Result<(), Refusal> {
+    /// Counts an attempt under each of `names` before it is looked at, so that many at once cannot slip past, and refuses
+    /// when one of them has failed too often in its minute, whether or not this attempt is right.
+    pub(crate) fn attempt(&self, names: &[String]) -> Result<(), Refusal> {
+        self.check(names)?;
+        self.note(names);
+        Ok(())
+    }
+
+    /// The attempt was right: it was no failure.
+    pub(crate) fn forgive(&self, names: &[String]) {
+        for window in names.iter().filter_map(|name| self.windows.get(name)) {
+            let mut window = window.lock().unwrap_or_else(PoisonError::into_inner);
+            window.failures = window.failures.saturating_sub(1);
+        }
+    }
+
+    fn check(&self, names: &[String]) -> Result<(), Refusal> {
         let now = self.clock.now();
         for window in names.iter().filter_map(|name| self.windows.get(name)) {
             let window = window.lock().unwrap_or_else(PoisonError::into_inner);
@@ -42,8 +57,7 @@ impl Failures {
         Ok(())
     }
 
-    /// Notes a failure under each of `names`.
-    pub(crate) fn note(&self, names: &[String]) {
+    fn note(&self, names: &[String]) {
         let now = self.clock.now();
         for name in names {
             let fresh = || Arc::new(Mutex::new(Window { since: now, failures: 0 }));
@@ -67,8 +81,7 @@ mod tests {
         let failures = Failures::new(clock.clone(), 10);
         let name = ["agent:a".to_owned()];
         for _ in 0..10 {
-            assert!(failures.check(&name).is_ok());
-            failures.note(&name);
+            assert!(failures.attempt(&name).is_ok());
         }
         clock.advance_ms(20_000);
         assert!(matches!(failures.check(&name), Err(Refusal::TooManyRequests { retry_after_seconds: 40 })));

@@ -7,6 +7,9 @@ use bytes::{Bytes, BytesMut};
 use http_body::Body;
 use http_body_util::BodyExt;
 
+/// How many times the idle limit a whole body may take.
+const WHOLE_BODY: u32 = 10;
+
 /// Why a body could not be read.
 #[derive(Debug)]
 pub(crate) enum Unreadable {
@@ -28,13 +31,16 @@ pub(crate) async fn read<B: Body<Data = Bytes> + Unpin>(
     limits: &Limits,
 ) -> Result<Bytes, Unreadable> {
     let idle = Duration::from_secs(limits.client_idle_seconds);
+    // A client that sends a byte now and then is as slow as one that stops.
+    let deadline = tokio::time::Instant::now() + idle * WHOLE_BODY;
     if body.size_hint().lower() > bytes_max as u64 {
         return Err(Unreadable::TooLarge { bytes_max });
     }
     let mut first = Bytes::new();
     let mut whole = BytesMut::new();
     loop {
-        let frame = match tokio::time::timeout(idle, body.frame()).await {
+        let patience = (tokio::time::Instant::now() + idle).min(deadline);
+        let frame = match tokio::time::timeout_at(patience, body.frame()).await {
             Err(_) => return Err(Unreadable::TooSlow),
             Ok(None) => break,
             Ok(Some(Err(_))) => return Err(Unreadable::Broken),

@@ -16,6 +16,10 @@ const LOCK_FILE: &str = "toolcrib.lock";
 const DATABASE_FILE: &str = "toolcrib.db";
 const SERVER_FILE: &str = "server.json";
 const MASTER_KEY_FILE: &str = "master.key";
+const NODE_FILE: &str = "node";
+
+/// The `reason` of the error when another server holds the folder: it may be gone in a moment.
+pub const LOCKED: &str = "data_folder_locked";
 
 /// A data folder that this process, and no other, uses.
 pub(crate) struct DataFolder {
@@ -57,7 +61,8 @@ impl DataFolder {
             Err(TryLockError::WouldBlock) => Err(Error::new(
                 Kind::Conflict,
                 format!("another server uses the data folder {}: stop it, or pass another folder with --data", path.display()),
-            )),
+            )
+            .with("reason", LOCKED)),
             Err(TryLockError::Error(error)) => Err(cannot("locked", error)),
         }
     }
@@ -68,6 +73,23 @@ impl DataFolder {
 
     pub(crate) fn database(&self) -> PathBuf {
         self.path.join(DATABASE_FILE)
+    }
+
+    /// Makes the database file before the engine does, readable by its owner only; its log files follow its mode.
+    pub(crate) fn ensure_private_database(&self) -> Result<()> {
+        let path = self.database();
+        let made = OpenOptions::new().create(true).append(true).mode(0o600).open(&path);
+        made.map(drop).map_err(|error| Error::new(Kind::Unavailable, format!("{} cannot be used: {error}", path.display())))
+    }
+
+    /// The name of this node among those that share a database: made once, no secret.
+    pub(crate) fn node(&self) -> Result<String> {
+        if let Ok(node) = fs::read_to_string(self.path.join(NODE_FILE)) {
+            return Ok(node.trim().to_owned());
+        }
+        let node = base::secret::hex(&base::secret::random_bytes::<16>());
+        self.write_private(NODE_FILE, node.as_bytes())?;
+        Ok(node)
     }
 
     /// Writes `server.json` in one step, so that a reader never sees half of it.

@@ -6,17 +6,26 @@ use guard::{Guard, NewProject, Org};
 /// What every fresh instance has.
 const DEFAULT: &str = "default";
 
-/// Makes org `default` and project `default` when the instance has no org at all.
+/// Makes org `default` and project `default` when the instance has no org at all, or only the org of a first start that was
+/// cut short.
 pub(crate) async fn ensure_default_org(guard: &Guard, root: Option<&std::path::Path>) -> Result<Option<Org>> {
-    let any = guard.orgs().list(&PageRequest { rows: 1, after: None }).await?;
-    if !any.items.is_empty() {
-        return Ok(None);
-    }
-    // Of several nodes that start together on one database, one makes the org and the others find it.
-    let org = match guard.orgs().create(DEFAULT, true).await {
-        Ok(org) => org,
-        Err(error) if error.kind() == base::Kind::Conflict => return Ok(None),
-        Err(error) => return Err(error),
+    let one = PageRequest { rows: 1, after: None };
+    let orgs = guard.orgs().list(&one).await?;
+    let org = match orgs.items.into_iter().next() {
+        // Of several nodes that start together on one database, one makes the org and the others find it.
+        None => match guard.orgs().create(DEFAULT, true).await {
+            Ok(org) => org,
+            Err(error) if error.kind() == base::Kind::Conflict => return Ok(None),
+            Err(error) => return Err(error),
+        },
+        Some(org) if org.slug == DEFAULT && orgs.next.is_none() => {
+            let projects = guard.operator_access(&org.id).projects().list(&one).await?;
+            if !projects.items.is_empty() {
+                return Ok(None);
+            }
+            org
+        }
+        Some(_) => return Ok(None),
     };
     let project = NewProject {
         name: DEFAULT.to_owned(),
@@ -24,6 +33,8 @@ pub(crate) async fn ensure_default_org(guard: &Guard, root: Option<&std::path::P
         memory_enabled: true,
         graph_enabled: true,
     };
-    guard.operator_access(&org.id).projects().create(project).await?;
-    Ok(Some(org))
+    match guard.operator_access(&org.id).projects().create(project).await {
+        Err(error) if error.kind() != base::Kind::Conflict => Err(error),
+        _ => Ok(Some(org)),
+    }
 }

@@ -22,5 +22,5 @@ mod state;
 
 pub use api::openapi;
 pub use config::{Config, MasterKeySource};
-pub use data_folder::{ServerFile, find_running};
+pub use data_folder::{LOCKED, ServerFile, find_running};
 pub use server::Server;

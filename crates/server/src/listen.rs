@@ -19,14 +19,18 @@ use crate::state::Shared;
 /// Serves `listener` until `stopping` turns true, then waits for calls under way, at most for the drain limit.
 pub(crate) async fn serve(listener: TcpListener, router: Router, state: Shared, mut stopping: watch::Receiver<bool>) {
     let graceful = GracefulShutdown::new();
-    let places = Arc::new(Semaphore::new(state.limits.connections_max));
+    let places = Arc::new(Semaphore::new(state.limits.connections_max.clamp(1, Semaphore::MAX_PERMITS)));
     loop {
         // Beyond the limit, connections wait in the kernel's queue.
-        let Ok(place) = Arc::clone(&places).acquire_owned().await else { break };
-        let accepted = tokio::select! {
-            accepted = listener.accept() => accepted,
+        let next = async {
+            let place = Arc::clone(&places).acquire_owned().await;
+            (place, listener.accept().await)
+        };
+        let (place, accepted) = tokio::select! {
+            next = next => next,
             _ = stopping.wait_for(|stopping| *stopping) => break,
         };
+        let Ok(place) = place else { break };
         match accepted {
             Ok((stream, address)) => {
                 let connection = connection(stream, address, &router, &state);

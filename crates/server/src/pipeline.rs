@@ -37,6 +37,7 @@ pub(crate) async fn answer(state: &State, call: ToolCall<'_>) -> Result<Reply, F
             arguments = Arguments::from_json(call.arguments.clone()?)?.into_value();
             tool.check(&arguments, call.exchange)
         })?;
+        call.notify.begin();
         let admitted = Call { permit: &permit, services: &state.services, exchange: call.exchange, notify: call.notify };
         tool.run(admitted, arguments).await
     };

@@ -40,6 +40,9 @@ impl Server {
             Some(url) => StoreConfig::Postgres { url: url.clone() },
             None => StoreConfig::Sqlite { path: folder.database() },
         };
+        if config.database_url.is_none() {
+            folder.ensure_private_database()?;
+        }
         let store = Store::open(&store_config, &config.clock).await?;
         let master = folder.master_key(&config.master_key)?;
         let guard = Guard::open(store.clone(), config.clock.clone(), config.limits.clone(), &master).await?;
@@ -113,7 +116,7 @@ async fn admin_key(guard: &Guard, folder: &DataFolder) -> Result<String> {
         Some(file) if file.key.starts_with("rsk_") => file.key,
         _ => Guard::mint_instance_key(),
     };
-    guard.remember_instance_key(&key).await?;
+    guard.remember_instance_key(&key, &folder.node()?).await?;
     Ok(key)
 }
 

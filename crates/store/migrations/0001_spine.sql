@@ -8,6 +8,7 @@ CREATE TABLE instance (
 
 CREATE TABLE instance_keys (
     hash TEXT NOT NULL PRIMARY KEY,
+    node TEXT NOT NULL,
     created_at BIGINT NOT NULL
 );
 
@@ -54,6 +55,8 @@ CREATE TABLE keys (
     PRIMARY KEY (org_id, id)
 );
 CREATE INDEX keys_by_hash ON keys (hash);
+CREATE INDEX keys_by_session ON keys (org_id, session_id);
+CREATE INDEX keys_by_time ON keys (org_id, created_at, id) WHERE session_id IS NULL;
 
 CREATE TABLE sessions (
     org_id TEXT NOT NULL,

@@ -1,5 +1,6 @@
 //! Telling subscribers that a list or a resource has changed.
 
+use base::OrgId;
 use mcp::model::Notice;
 use tokio::sync::broadcast;
 
@@ -33,7 +34,7 @@ impl Change {
 
 /// A place to tell and to hear of changes.
 #[derive(Clone, Debug)]
-pub struct Changes(broadcast::Sender<Change>);
+pub struct Changes(broadcast::Sender<(OrgId, Change)>);
 
 impl Default for Changes {
     fn default() -> Self {
@@ -42,13 +43,13 @@ impl Default for Changes {
 }
 
 impl Changes {
-    /// Tells everyone who listens; nobody may.
-    pub fn tell(&self, change: Change) {
-        let _ = self.0.send(change);
+    /// Tells everyone who listens in `org`; nobody may.
+    pub fn tell(&self, org: OrgId, change: Change) {
+        let _ = self.0.send((org, change));
     }
 
-    /// Hears what is told from now on.
-    pub fn listen(&self) -> broadcast::Receiver<Change> {
+    /// Hears what is told from now on, in every org: the listener passes on only its own.
+    pub fn listen(&self) -> broadcast::Receiver<(OrgId, Change)> {
         self.0.subscribe()
     }
 }

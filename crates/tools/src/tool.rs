@@ -72,6 +72,8 @@ pub struct Exchange<'a> {
 
 /// Notifications to a client that asked for them; others are dropped without a trace.
 pub trait Notify: Send + Sync {
+    /// The call was let in: a client that asked for notifications gets its stream now, whether or not there will be any.
+    fn begin(&self);
     /// How far the work is. `progress` must rise from call to call.
     fn progress(&self, progress: f64, total: Option<f64>, message: Option<&str>);
     /// A log line, `level` as in RFC 5424 (`info`, `warning`, …).

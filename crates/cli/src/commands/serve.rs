@@ -4,7 +4,6 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use anyhow::{Context, Result};
-use base::Kind;
 use clap::Args;
 use server::{Config, Server};
 use tokio::signal::unix::{Signal, SignalKind, signal};
@@ -61,10 +60,15 @@ async fn start(config: Config) -> base::Result<Server> {
     loop {
         tries += 1;
         match Server::start(config.clone()).await {
-            Err(error) if error.kind() == Kind::Conflict && tries < LOCKED_TRIES => tokio::time::sleep(LOCKED_PAUSE).await,
+            Err(error) if is_locked(&error) && tries < LOCKED_TRIES => tokio::time::sleep(LOCKED_PAUSE).await,
             started => return started,
         }
     }
+}
+
+/// Whether another server holds the data folder, which may be over in a moment.
+pub(crate) fn is_locked(error: &base::Error) -> bool {
+    error.data().get("reason").is_some_and(|reason| reason == server::LOCKED)
 }
 
 /// Why a server did not start, with what it would only tell its log.

@@ -113,7 +113,8 @@ both_engines! {
             answers.push(reply.expect(401));
         }
         assert!(answers.windows(2).all(|pair| pair[0] == pair[1]), "{answers:?}");
-        for bad in [json!({}), json!({"email": person.email}), json!({"password": PASSWORD}), json!({"email": 1, "password": 2})] {
+        for bad in [json!({}), json!({"email": person.email}), json!({"password": PASSWORD}), json!({"email": 1, "password": 2})]
+        {
             log_in(&crib, bad).await.expect(400);
         }
     }

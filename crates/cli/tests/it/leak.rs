@@ -133,14 +133,12 @@ both_engines! {
         for row in ROUTES.iter().filter(|row| !matches!(row.need, Need::Public | Need::Login)) {
             // Under our own org's name, and under theirs.
             let under_ours = |things: &Things| Things { org: case.ours.org.clone(), ..things.clone() };
-            for (foreign, nowhere) in [
-                (case.foreign.clone(), Things::nowhere()),
-                (under_ours(&case.foreign), under_ours(&Things::nowhere())),
-            ] {
+            for (foreign, nowhere) in
+                [(case.foreign.clone(), Things::nowhere()), (under_ours(&case.foreign), under_ours(&Things::nowhere()))]
+            {
                 let names_things = row.path.replace("{orgId}", "").contains("Id}");
-                let asked = async |things: &Things| {
-                    case.route(row.need, row.method(), &things.fill(row.path), (row.body)(things)).await
-                };
+                let asked =
+                    async |things: &Things| case.route(row.need, row.method(), &things.fill(row.path), (row.body)(things)).await;
                 let (theirs, none) = (asked(&foreign).await, asked(&nowhere).await);
                 let what = format!("{} {} {:?}", row.method, row.path, (row.body)(&foreign));
                 case.check_silent(&what, &theirs);
@@ -172,7 +170,8 @@ both_engines! {
         ];
         for (path, body) in bodies {
             let need = if path.contains("kitId") { Need::Human } else { Need::Public };
-            let asked = async |other: &Things| case.route(need, Method::POST, &case.own.fill(path), Some(body(&case.own, other))).await;
+            let asked =
+                async |other: &Things| case.route(need, Method::POST, &case.own.fill(path), Some(body(&case.own, other))).await;
             let (theirs, none) = (asked(&case.foreign).await, asked(&Things::nowhere()).await);
             let what = format!("{path} {}", body(&case.own, &case.foreign));
             assert_eq!(theirs.status, 404, "{what}: {}", theirs.text);
@@ -196,7 +195,8 @@ both_engines! {
         let crib = Crib::start(engine).await;
         let case = Case::new(&crib).await;
         // What is older than their cursor, of each org: theirs must not show.
-        let lists = ROUTES.iter().filter(|row| row.method == "GET" && matches!(row.need, Need::Scope(_)) && !row.path.ends_with("Id}"));
+        let lists =
+            ROUTES.iter().filter(|row| row.method == "GET" && matches!(row.need, Need::Scope(_)) && !row.path.ends_with("Id}"));
         let lists: Vec<_> = lists.filter(|row| row.path != "/api/orgs").collect();
         assert_eq!(lists.len(), 7);
         for row in lists {
@@ -205,7 +205,8 @@ both_engines! {
                 crib.api(Method::GET, &path, &tenant.key, None).await
             };
             let first = page(&case.theirs, "").await.expect(200);
-            let cursor = format!("&cursor={}", first["nextCursor"].as_str().unwrap_or_else(|| panic!("{} has one row", row.path)));
+            let cursor =
+                format!("&cursor={}", first["nextCursor"].as_str().unwrap_or_else(|| panic!("{} has one row", row.path)));
             let ours = page(&case.ours, &cursor).await;
             ours.expect(200);
             case.check_silent(row.path, &ours);

@@ -29,7 +29,7 @@ impl Guard {
     pub async fn authenticate(&self, agent_key: &str, agent_secret: &str, address: &str) -> Result<Token, Refusal> {
         // A name from outside is hashed, so that a long one costs no more memory than a short one.
         let names = [format!("agent:{}", SecretHash::of(agent_key).hex()), format!("address:{address}")];
-        self.failures.check(&names)?;
+        self.failures.attempt(&names)?;
         let presented = SecretHash::of(agent_secret);
         let found = self
             .store
@@ -42,13 +42,13 @@ impl Guard {
         let right = presented.matches(&stored);
         match found {
             Some(((org, agent), _, false)) if right => match self.issue_token(org, agent, presented).await? {
-                Some(token) => Ok(token),
+                Some(token) => {
+                    self.failures.forgive(&names);
+                    Ok(token)
+                }
                 None => Err(Refusal::Unauthorized),
             },
-            _ => {
-                self.failures.note(&names);
-                Err(Refusal::Unauthorized)
-            }
+            _ => Err(Refusal::Unauthorized),
         }
     }
 

@@ -193,13 +193,17 @@ impl Agents<'_> {
             return Ok(None);
         };
         self.0.require_reach(agent.project.as_ref())?;
-        let (id, now) = (*id, self.0.clock.now());
+        let (id, now, access) = (*id, self.0.clock.now(), self.0.clone());
         self.0
             .rows
             .write(move |tx| {
                 let Some(mut agent) = tx.first(sql::GET, &params![id], Agent::from_row)? else {
                     return Ok(None);
                 };
+                // Locking out takes no more than the right to do so; anything else lends what the agent has.
+                if change.disabled != Some(true) {
+                    access.require_cover(agent.scopes)?;
+                }
                 agent.scopes = change.scopes.unwrap_or(agent.scopes);
                 if let Some(tools) = &change.tools {
                     agent.tools = Arc::new(tools.iter().cloned().collect());

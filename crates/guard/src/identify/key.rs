@@ -85,10 +85,16 @@ impl Guard {
         Rate { per_minute: self.limits.key_calls_per_minute, burst: self.limits.key_calls_burst }
     }
 
-    /// Makes `secret` an instance admin's key. Called with the key that the data folder holds.
-    pub async fn remember_instance_key(&self, secret: &str) -> base::Result<()> {
-        let (hash, now) = (SecretHash::of(secret).hex(), self.clock.now());
-        self.store.write_instance(move |tx| tx.execute(sql::REMEMBER_INSTANCE_KEY, &params![hash, now])).await.map(drop)
+    /// Makes `secret` the instance admin's key of `node`; the one it had before is dead.
+    pub async fn remember_instance_key(&self, secret: &str, node: &str) -> base::Result<()> {
+        let (hash, node, now) = (SecretHash::of(secret).hex(), node.to_owned(), self.clock.now());
+        self.store
+            .write_instance(move |tx| {
+                tx.execute(sql::FORGET_OTHER_INSTANCE_KEYS, &params![hash, node])?;
+                tx.execute(sql::REMEMBER_INSTANCE_KEY, &params![hash, node, now])
+            })
+            .await
+            .map(drop)
     }
 
     /// Mints a secret of the form that instance admins' keys have.

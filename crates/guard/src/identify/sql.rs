@@ -3,7 +3,9 @@
 pub(crate) const INSTANCE_KEY: &str = "SELECT hash FROM instance_keys WHERE hash = ?1";
 
 pub(crate) const REMEMBER_INSTANCE_KEY: &str =
-    "INSERT INTO instance_keys (hash, created_at) VALUES (?1, ?2) ON CONFLICT (hash) DO NOTHING";
+    "INSERT INTO instance_keys (hash, node, created_at) VALUES (?1, ?2, ?3) ON CONFLICT (hash) DO NOTHING";
+
+pub(crate) const FORGET_OTHER_INSTANCE_KEYS: &str = "DELETE FROM instance_keys WHERE node = ?2 AND hash <> ?1";
 
 pub(crate) const ORG_OF_KEY: &str = "SELECT org_id FROM keys WHERE hash = ?1";
 

@@ -95,7 +95,11 @@ impl Keys<'_> {
         access.require_cover(new.scopes)?;
         access.cover.require_cover(&new.cover)?;
         let now = access.clock.now();
-        if new.expires_at.is_some_and(|expires_at| expires_at <= now) {
+        let expires_at = new.expires_at.or(access.expires_at);
+        if access.expires_at.is_some_and(|own| expires_at > Some(own)) {
+            return Err(Error::new(Kind::NotPermitted, "nobody hands out more than they have: the key would outlive yours"));
+        }
+        if expires_at.is_some_and(|expires_at| expires_at <= now) {
             return Err(Error::invalid("expiresAt", "the key would be dead already: name a time to come"));
         }
         let full_key = mint(SECRET_PREFIX);
@@ -107,7 +111,7 @@ impl Keys<'_> {
             scopes: new.scopes,
             cover: new.cover,
             created_at: now,
-            expires_at: new.expires_at,
+            expires_at,
             revoked_at: None,
         };
         let (row, hash) = (key.clone(), SecretHash::of(&full_key));
@@ -138,12 +142,20 @@ impl Keys<'_> {
         Ok(Page::from_rows(rows, page.rows, |key| Cursor { created_at: key.created_at, id: key.id.to_string() }))
     }
 
-    /// Revokes a key, and with it the sessions' keys that it minted. It is dead when this answers.
+    /// Revokes a key, and with it the sessions' keys that it minted. It is dead when this answers. A key revokes itself, and
+    /// those that can do no more than itself.
     pub async fn revoke(&self, id: &KeyId) -> Result<bool> {
-        let (id, now) = (*id, self.0.clock.now());
+        let (id, now, access) = (*id, self.0.clock.now(), self.0.clone());
         self.0
             .rows
             .write(move |tx| {
+                let Some(key) = tx.first(sql::GET, &params![id], |row| Key::from_row(access.org(), row))? else {
+                    return Ok(false);
+                };
+                if access.who != Who::Key(id) {
+                    access.require_cover(key.scopes)?;
+                    access.cover.require_cover(&key.cover)?;
+                }
                 let revoked = tx.execute(sql::REVOKE, &params![id, now])?;
                 if revoked > 0 {
                     tx.bump()?;

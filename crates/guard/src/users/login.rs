@@ -41,7 +41,7 @@ impl Guard {
     pub async fn log_in(&self, email: &str, password: String, address: &str) -> Result<Login, Refusal> {
         let email = super::checked_email(email).unwrap_or_default();
         let names = [format!("user:{}", SecretHash::of(&email).hex()), format!("login-address:{address}")];
-        self.failures.check(&names)?;
+        self.failures.attempt(&names)?;
         let found = self
             .store
             .first(sql::BY_EMAIL, &params![email], |row| {
@@ -52,20 +52,25 @@ impl Guard {
         let stored = found.as_ref().map(|(_, hash, _)| hash.clone());
         let right = self.password_matches(password, stored).await?;
         match found {
-            Some(((org, user), _, false)) if right => self.start_login(org, user).await,
-            _ => {
-                self.failures.note(&names);
-                Err(Refusal::Unauthorized)
+            Some(((org, user), hash, false)) if right => {
+                let login = self.start_login(org, user, hash).await?;
+                self.failures.forgive(&names);
+                Ok(login)
             }
+            _ => Err(Refusal::Unauthorized),
         }
     }
 
-    async fn start_login(&self, org: OrgId, user: UserId) -> Result<Login, Refusal> {
+    /// Starts a login, unless the person was locked out or got another password since `verified` was read.
+    async fn start_login(&self, org: OrgId, user: UserId, verified: String) -> Result<Login, Refusal> {
         let (cookie, now) = (mint(LOGIN_PREFIX), self.clock.now());
         let (hash, by) = (SecretHash::of(&cookie).hex(), org);
         let user = self
             .rows_of(&org)
             .write(move |tx| {
+                if tx.first(sql::STILL_ENABLED, &params![user, verified], |_| Ok(()))?.is_none() {
+                    return Ok(None);
+                }
                 tx.execute(sql::DELETE_EXPIRED_LOGINS, &params![now])?;
                 tx.execute(sql::INSERT_LOGIN, &params![hash, user, now, now.plus_ms(LOGIN_TTL_MS)])?;
                 tx.first(sql::GET, &params![user], |row| User::from_row(&by, row))

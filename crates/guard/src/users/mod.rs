@@ -120,7 +120,7 @@ impl Guard {
 impl Users<'_> {
     /// Adds a person. One address is one person on the whole instance.
     pub async fn create(&self, new: NewUser) -> Result<User> {
-        self.require_rank(new.role)?;
+        require_rank(self.access, new.role)?;
         let email = checked_email(&new.email)?;
         let hash = self.guard.hash_password(new.password).await?;
         let now = self.access.clock.now();
@@ -153,59 +153,60 @@ impl Users<'_> {
 
     /// Changes a person. Their logins end, so that the change holds from the next request.
     pub async fn change(&self, id: &UserId, change: UserChange) -> Result<Option<User>> {
-        let Some(mut user) = self.get(id).await? else {
-            return Ok(None);
-        };
-        self.require_rank(user.role)?;
         if let Some(role) = change.role {
-            self.require_rank(role)?;
-            user.role = role;
+            require_rank(self.access, role)?;
         }
-        user.disabled = change.disabled.unwrap_or(user.disabled);
+        // The slow part first: what is read below must still hold when it is written.
         let hash = match change.password {
             Some(password) => Some(self.guard.hash_password(password).await?),
             None => None,
         };
-        let row = user.clone();
+        let (id, access) = (*id, self.access.clone());
         self.access
             .rows
             .write(move |tx| {
-                tx.execute(sql::UPDATE, &params![row.id, row.role.word(), row.disabled])?;
+                let Some(mut user) = tx.first(sql::GET, &params![id], |row| User::from_row(access.org(), row))? else {
+                    return Ok(None);
+                };
+                require_rank(&access, user.role)?;
+                user.role = change.role.unwrap_or(user.role);
+                user.disabled = change.disabled.unwrap_or(user.disabled);
+                tx.execute(sql::UPDATE, &params![id, user.role.word(), user.disabled])?;
                 if let Some(hash) = &hash {
-                    tx.execute(sql::SET_PASSWORD, &params![row.id, hash])?;
+                    tx.execute(sql::SET_PASSWORD, &params![id, hash])?;
                 }
-                tx.execute(sql::DELETE_LOGINS, &params![row.id])
+                tx.execute(sql::DELETE_LOGINS, &params![id])?;
+                Ok(Some(user))
             })
-            .await?;
-        Ok(Some(user))
+            .await
     }
 
     /// Removes a person and their logins.
     pub async fn delete(&self, id: &UserId) -> Result<bool> {
-        let Some(user) = self.get(id).await? else {
-            return Ok(false);
-        };
-        self.require_rank(user.role)?;
-        let id = *id;
+        let (id, access) = (*id, self.access.clone());
         self.access
             .rows
             .write(move |tx| {
+                let Some(user) = tx.first(sql::GET, &params![id], |row| User::from_row(access.org(), row))? else {
+                    return Ok(false);
+                };
+                require_rank(&access, user.role)?;
                 tx.execute(sql::DELETE_LOGINS, &params![id])?;
                 Ok(tx.execute(sql::DELETE, &params![id])? > 0)
             })
             .await
     }
+}
 
-    /// An admin does not make or unmake owners, and a key does not make or take over a login that can do more than itself.
-    fn require_rank(&self, role: Role) -> Result<()> {
-        self.access.require_cover(role.scopes())?;
-        self.access.require_reach(None)?;
-        match (self.access.who(), role) {
-            (Who::User { role: Role::Admin | Role::Member, .. }, Role::Owner) => {
-                Err(Error::new(Kind::NotPermitted, "only an owner names, changes or removes owners"))
-            }
-            _ => Ok(()),
+/// An admin does not make or unmake owners, and a key does not make or take over a login that can do more than itself.
+fn require_rank(access: &Access, role: Role) -> Result<()> {
+    access.require_cover(role.scopes())?;
+    access.require_reach(None)?;
+    match (access.who(), role) {
+        (Who::User { role: Role::Admin | Role::Member, .. }, Role::Owner) => {
+            Err(Error::new(Kind::NotPermitted, "only an owner names, changes or removes owners"))
         }
+        _ => Ok(()),
     }
 }
 

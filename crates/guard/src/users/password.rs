@@ -8,6 +8,7 @@ use crate::guard::Guard;
 
 const CHARS_MIN: usize = 12;
 const CHARS_MAX: usize = 1_000;
+const TURN_WAIT: std::time::Duration = std::time::Duration::from_secs(10);
 
 /// A hash that no password has: what an unknown address is checked against, so that it costs the same.
 const NOBODY: &str = "$argon2id$v=19$m=19456,t=2,p=1$dG9vbGNyaWIgbm9ib2R5$uN0QwzGqZ0h9fYvYxHkqfC1qkQnN2b4hTn1q0s0m3dY";
@@ -39,7 +40,9 @@ impl Guard {
     }
 
     async fn off_the_runtime<T: Send + 'static>(&self, work: impl FnOnce() -> Result<T> + Send + 'static) -> Result<T> {
-        let _turn = self.password_hashes.acquire().await.map_err(Error::internal)?;
+        // Whoever waits longer than this is one of very many, and most of those are guessing.
+        let turn = tokio::time::timeout(TURN_WAIT, self.password_hashes.acquire()).await;
+        let _turn = turn.map_err(|_| Error::unavailable("too many password checks wait"))?.map_err(Error::internal)?;
         tokio::task::spawn_blocking(work).await.map_err(Error::internal)?
     }
 }

@@ -13,6 +13,9 @@ pub(crate) const UPDATE: &str = "UPDATE users SET role = ?3, disabled = ?4 WHERE
 
 pub(crate) const SET_PASSWORD: &str = "UPDATE users SET password_hash = ?3 WHERE org_id = ?1 AND id = ?2";
 
+pub(crate) const STILL_ENABLED: &str =
+    "SELECT id FROM users WHERE org_id = ?1 AND id = ?2 AND password_hash = ?3 AND disabled = 0";
+
 pub(crate) const DELETE: &str = "DELETE FROM users WHERE org_id = ?1 AND id = ?2";
 
 pub(crate) const DELETE_LOGINS: &str = "DELETE FROM logins WHERE org_id = ?1 AND user_id = ?2";

@@ -20,6 +20,8 @@ use mcp::{Fault, Id, Incoming, Message, Method, Request, Speaker};
 use serde::Serialize;
 use tokio::sync::mpsc;
 
+pub(crate) use notify::OPEN;
+
 use crate::doors::Answer;
 use crate::record::log_error;
 use crate::state::{Shared, State};

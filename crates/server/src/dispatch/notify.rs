@@ -12,7 +12,12 @@ pub(super) struct Notifier<'a> {
     events: Option<&'a mpsc::Sender<Vec<u8>>>,
     progress: Option<&'a Id<'a>>,
     log_level: Option<LogLevel>,
+    /// Whether the request itself asked for progress or logging.
+    asked: bool,
 }
+
+/// What opens a stream without saying anything.
+pub(crate) const OPEN: &[u8] = b"";
 
 impl<'a> Notifier<'a> {
     pub(super) fn new(events: Option<&'a mpsc::Sender<Vec<u8>>>, admitted: &'a Admitted<'a>) -> Self {
@@ -21,7 +26,8 @@ impl<'a> Notifier<'a> {
             Era::Legacy => Some(admitted.meta.log_level.unwrap_or(LogLevel::Info)),
             Era::Modern => admitted.meta.log_level,
         };
-        Self { events, progress: admitted.meta.progress.as_ref(), log_level }
+        let asked = admitted.meta.progress.is_some() || admitted.meta.log_level.is_some();
+        Self { events, progress: admitted.meta.progress.as_ref(), log_level, asked }
     }
 
     fn send(&self, written: base::Result<Vec<u8>>) {
@@ -33,6 +39,12 @@ impl<'a> Notifier<'a> {
 }
 
 impl Notify for Notifier<'_> {
+    fn begin(&self) {
+        if self.asked {
+            self.send(Ok(OPEN.to_vec()));
+        }
+    }
+
     fn progress(&self, progress: f64, total: Option<f64>, message: Option<&str>) {
         if let Some(token) = self.progress {
             let progress = Progress { done: progress, total, message: message.map(|text| text.to_owned().into()) };

@@ -1,9 +1,10 @@
 //! `subscriptions/listen`: a stream that tells a modern client when what it may see has changed.
 
 use base::limits::SUBSCRIPTION_URIS_MAX;
-use base::{Error, Kind};
+use base::{Actor, Error, Kind};
+use http::header::AUTHORIZATION;
 use mcp::Request;
-use mcp::era::Admitted;
+use mcp::era::{Admitted, Transport};
 use mcp::model::{Empty, Filter, ListenParams, Notice};
 use mcp::reply::{self, Stamp};
 use tokio::sync::broadcast::error::RecvError;
@@ -12,8 +13,11 @@ use tools::Change;
 use super::lifecycle::capabilities;
 use super::{Dispatch, Handled};
 
+/// How often a quiet stream looks whether its credential has expired meanwhile.
+const CREDENTIAL_LOOK: std::time::Duration = std::time::Duration::from_secs(20);
+
 impl Dispatch<'_> {
-    /// Runs until the client goes away or the server stops.
+    /// Runs until the client goes away, its credential does, or the server stops.
     pub(super) async fn listen(&self, request: &Request<'_>, admitted: &Admitted<'_>) -> Handled {
         let wanted = ListenParams::read(&admitted.params, SUBSCRIPTION_URIS_MAX)?;
         let filter = wanted.filter.agreed(&capabilities(true));
@@ -28,6 +32,7 @@ impl Dispatch<'_> {
         let mut stopping = self.state.stopping.clone();
         let org = &self.caller.principal().org;
         let mut seen = self.caller.change_number();
+        let mut look_again = tokio::time::interval(CREDENTIAL_LOOK);
         loop {
             let told = tokio::select! {
                 changed = self.state.guard.changed(org, seen) => {
@@ -35,18 +40,36 @@ impl Dispatch<'_> {
                     // A changed org may see other tools; resources and prompts are the same for everyone.
                     vec![Change::Tools]
                 }
+                _ = look_again.tick() => Vec::new(),
                 change = changes.recv() => match change {
-                    Ok(change) => vec![change],
+                    Ok((other, _)) if other != *org => continue,
+                    Ok((_, change)) => vec![change],
                     Err(RecvError::Lagged(_)) => anything_in(&filter),
                     Err(RecvError::Closed) => break,
                 },
                 _ = stopping.wait_for(|stopping| *stopping) => break,
             };
+            if !self.is_still_let_in().await {
+                break;
+            }
             for notice in told.iter().map(Change::notice).filter(|notice| notice.passes(&filter)) {
                 events.send(notice.write(&request.id)?).await.map_err(gone)?;
             }
         }
         Ok(reply::result_of(&request.id, &Stamp::subscription_ended(self.server(), &request.id), &Empty {})?)
+    }
+}
+
+impl Dispatch<'_> {
+    /// Whether the credential that opened the stream would still open it: revoking holds for streams too.
+    async fn is_still_let_in(&self) -> bool {
+        let Transport::Http(headers) = self.transport else { return true };
+        let authorization = headers.get(AUTHORIZATION).and_then(|value| value.to_str().ok());
+        let looked_up = match &self.caller.principal().actor {
+            Actor::Session { id, .. } => self.state.guard.identify_session(authorization, id.as_str()).await,
+            Actor::Agent { .. } => self.state.guard.identify_agent(authorization).await,
+        };
+        looked_up.is_ok()
     }
 }
 

@@ -86,21 +86,26 @@ fn events_then_answer(first: Vec<u8>, queue: mpsc::Receiver<Vec<u8>>, work: Work
     response
 }
 
+/// One message as an event; what only opens the stream is a comment.
+fn written(message: &[u8]) -> Vec<u8> {
+    if message == dispatch::OPEN { sse::KEEP_ALIVE.to_vec() } else { sse::event(message) }
+}
+
 impl Stream {
     /// The next event; `None` when the answer was the last one.
     async fn next_event(&mut self) -> Option<Vec<u8>> {
         if let Some(message) = self.next.take() {
-            return Some(sse::event(&message));
+            return Some(written(&message));
         }
         loop {
             let Some(work) = &mut self.work else {
                 // The work is done: what is still queued, then the answer.
                 let message = self.queue.try_recv().ok().or_else(|| self.answer.take())?;
-                return Some(sse::event(&message));
+                return Some(written(&message));
             };
             tokio::select! {
                 biased;
-                Some(message) = self.queue.recv() => return Some(sse::event(&message)),
+                Some(message) = self.queue.recv() => return Some(written(&message)),
                 answer = work => {
                     self.work = None;
                     self.answer = match answer {

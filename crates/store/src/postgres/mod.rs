@@ -69,7 +69,8 @@ impl Postgres {
     ) -> Result<T> {
         // Whoever waits for the lane must not hold a connection meanwhile: one busy org would starve all others. The turn
         // moves into the job, because that runs on when its caller goes away.
-        let turn = self.lanes.enter(lane).await;
+        let turn = tokio::time::timeout(CONNECTION_WAIT, self.lanes.enter(lane)).await;
+        let turn = turn.map_err(|_| Error::unavailable("the org's earlier writes take too long"))?;
         let lane = lane.to_owned();
         self.transact("BEGIN", move |tx| {
             let _turn = &turn;

@@ -3,7 +3,7 @@
 use std::cell::Cell;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use base::{Error, Result};
+use base::{Error, Kind, Result};
 use deadpool_postgres::Object;
 use tokio::runtime::Handle;
 use tokio_postgres::types::ToSql;
@@ -49,7 +49,11 @@ impl Session {
         let outcome =
             catch_unwind(AssertUnwindSafe(|| job(&mut tx))).unwrap_or_else(|_| Err(Error::internal("a transaction panicked")));
         match tx.settle(outcome) {
-            Ok(value) => self.batch("COMMIT").map(|()| value),
+            // Whether a commit that broke off stands is unknown: the caller must not be told to try again.
+            Ok(value) => self.batch("COMMIT").map(|()| value).map_err(|error| match error.kind() {
+                Kind::Unavailable if !self.lost_a_race() => Error::internal(format_args!("a commit broke off: {error}")),
+                _ => error,
+            }),
             Err(error) => {
                 if let Err(rollback) = self.batch("ROLLBACK") {
                     tracing::warn!(%rollback, "rollback failed; the connection is dropped");

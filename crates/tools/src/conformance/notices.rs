@@ -38,11 +38,11 @@ fn capability(call: Call<'_>) -> Result<Reply, Fault> {
 }
 
 fn tools_change(call: Call<'_>) -> Result<Reply, Fault> {
-    call.services.changes.tell(Change::Tools);
+    call.services.changes.tell(call.permit.principal().org, Change::Tools);
     said("The change was announced.")
 }
 
 fn prompts_change(call: Call<'_>) -> Result<Reply, Fault> {
-    call.services.changes.tell(Change::Prompts);
+    call.services.changes.tell(call.permit.principal().org, Change::Prompts);
     said("The change was announced.")
 }

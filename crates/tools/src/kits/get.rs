@@ -39,9 +39,12 @@ pub(crate) struct Output {
     #[schemars(with = "String")]
     updated_at: Timestamp,
     included_brick_count: usize,
+    // Left out where it was not asked for, never null, and the schema says so.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Vec<Brick>")]
     bricks: Option<Vec<Brick>>,
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Readiness")]
     publish_readiness: Option<Readiness>,
 }
 

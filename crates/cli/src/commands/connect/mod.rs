@@ -4,6 +4,8 @@
 mod entry;
 mod merge;
 
+use std::path::PathBuf;
+
 use anyhow::{Context, Result, bail};
 use clap::{Args, ValueEnum};
 
@@ -83,27 +85,43 @@ fn parse_name(name: &str) -> Result<String, String> {
 }
 
 pub(crate) async fn run(args: ConnectArgs) -> Result<()> {
-    let over_http = args.http || args.to.is_none();
-    let entry = if over_http { http_entry(&args).await? } else { stdio_entry(&args).await? };
-    let Some(client) = args.to.filter(|_| !args.print) else {
-        let shown = entry::whole_file(args.to.unwrap_or(Client::Claude), &args.name, &entry)?;
-        return output::print(shown.trim_end());
-    };
-    write(client, &args, &entry)?;
-    if over_http {
+    let client = args.to.filter(|_| !args.print);
+    if let Some(client) = client {
+        // A file that cannot be understood is told before a session is opened for it.
+        Target::read(client)?.with(&args.name, &Entry::Stdio { program: String::new(), arguments: Vec::new() })?;
+    }
+    if !args.http && args.to.is_some() {
+        deliver(&args, client, &stdio_entry(&args).await?)?;
+        if let Some(client) = client.filter(|_| args.client.server.key.is_some()) {
+            eprintln!("The entry holds no key: {} needs TOOLCRIB_KEY in its environment.", client.file());
+        }
+        return Ok(());
+    }
+    let place = args.client.workplace().await?;
+    let project = place.project(&args.project).await?;
+    let session = place.open_session(&project.id, &args.how).await?;
+    if let Err(error) = deliver(&args, client, &Entry::Http { url: session.mcp_url, key: session.key }) {
+        // Nobody has seen its key, so nobody will ever use it.
+        if let Err(error) = place.end_session(&session.id, None).await {
+            eprintln!("warning: {error:#}");
+        }
+        return Err(error);
+    }
+    if client.is_some() {
         eprintln!("The file holds a session's key: keep it out of version control. The session ends by itself.");
-    } else if args.client.server.key.is_some() {
-        eprintln!("The entry holds no key: {} needs TOOLCRIB_KEY in its environment.", client.file());
     }
     Ok(())
 }
 
-/// An entry that holds a session's url and key.
-async fn http_entry(args: &ConnectArgs) -> Result<Entry> {
-    let place = args.client.workplace().await?;
-    let project = place.project(&args.project).await?;
-    let session = place.open_session(&project.id, &args.how).await?;
-    Ok(Entry::Http { url: session.mcp_url, key: session.key })
+/// Writes the entry into the client's file, or prints it.
+fn deliver(args: &ConnectArgs, client: Option<Client>, entry: &Entry) -> Result<()> {
+    match client {
+        Some(client) => write(client, args, entry),
+        None => {
+            let shown = entry::whole_file(args.to.unwrap_or(Client::Claude), &args.name, entry)?;
+            output::print(shown.trim_end())
+        }
+    }
 }
 
 /// An entry that starts this program. What was said here is said there; the key is not.
@@ -157,21 +175,40 @@ async fn project_name(args: &ConnectArgs) -> Result<Option<String>> {
     }
 }
 
-fn write(client: Client, args: &ConnectArgs, entry: &Entry) -> Result<()> {
-    let here = std::env::current_dir().context("there is no current directory")?;
-    let path = here.join(client.file());
-    let before = match std::fs::read_to_string(&path) {
-        Ok(text) => Some(text),
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => None,
-        Err(error) => return Err(error).with_context(|| format!("cannot read {}", path.display())),
-    };
-    let untouched = || format!("{} was left as it is", path.display());
-    let merged = merge::merge(client, before.as_deref(), &args.name, entry).with_context(untouched)?;
-    let mode = matches!(entry, Entry::Http { .. }).then_some(files::PRIVATE);
-    files::replace(&path, &merged, mode)?;
-    let what = if before.is_some_and(|before| before == merged) { "is up to date" } else { "written" };
-    if args.client.json {
-        return output::print_json(&serde_json::json!({ "file": path, "name": args.name }));
+/// A client's file, as it is before we touch it.
+struct Target {
+    client: Client,
+    path: PathBuf,
+    before: Option<String>,
+}
+
+impl Target {
+    fn read(client: Client) -> Result<Self> {
+        let here = std::env::current_dir().context("there is no current directory")?;
+        let path = here.join(client.file());
+        let before = match std::fs::read_to_string(&path) {
+            Ok(text) => Some(text),
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => None,
+            Err(error) => return Err(error).with_context(|| format!("cannot read {}", path.display())),
+        };
+        Ok(Self { client, path, before })
     }
-    output::print(&format!("{} {what}. Next: {}.", path.display(), client.next()))
+
+    /// Its text with the entry in it.
+    fn with(&self, name: &str, entry: &Entry) -> Result<String> {
+        let untouched = || format!("{} was left as it is", self.path.display());
+        merge::merge(self.client, self.before.as_deref(), name, entry).with_context(untouched)
+    }
+}
+
+fn write(client: Client, args: &ConnectArgs, entry: &Entry) -> Result<()> {
+    let target = Target::read(client)?;
+    let merged = target.with(&args.name, entry)?;
+    let mode = matches!(entry, Entry::Http { .. }).then_some(files::PRIVATE);
+    files::replace(&target.path, &merged, mode)?;
+    let what = if target.before.is_some_and(|before| before == merged) { "is up to date" } else { "written" };
+    if args.client.json {
+        return output::print_json(&serde_json::json!({ "file": target.path, "name": args.name }));
+    }
+    output::print(&format!("{} {what}. Next: {}.", target.path.display(), client.next()))
 }

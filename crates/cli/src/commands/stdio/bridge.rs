@@ -167,11 +167,12 @@ impl Bridge {
         let bridge = Arc::clone(self);
         tasks.spawn(async move {
             tokio::select! {
+                biased;
+                // A client that cancels wants no answer, not even one that has just come.
+                () = until_cancelled(cancelled, job.is_endless) => {}
                 answered = bridge.answer(&job) => if let Err(failure) = answered {
                     bridge.fail(&job, &failure).await;
                 },
-                // A client that cancels wants no answer.
-                () = until_cancelled(cancelled, job.is_endless) => {}
             }
             if let Some(key) = key {
                 bridge.landed(&key, number);

@@ -7,12 +7,11 @@ use std::sync::{Mutex as Lock, PoisonError};
 use std::time::Duration;
 
 use anyhow::{Context, Result, bail};
-use base::Kind;
 use server::Server;
 use tokio::sync::Mutex;
 
 use crate::client::http_client;
-use crate::commands::serve::{start_error, with_first_root};
+use crate::commands::serve::{is_locked, start_error, with_first_root};
 use crate::config::{Resolved, Search, Settings};
 use crate::find::{self, Found, ServerArgs, State};
 
@@ -96,7 +95,7 @@ async fn reach(args: &ServerArgs, config: Option<&PathBuf>) -> Result<(Found, Op
                         return Ok((with_key(found), Some(server)));
                     }
                     // Another server was faster, or holds the folder for an instant.
-                    Err(error) if error.kind() == Kind::Conflict => {}
+                    Err(error) if is_locked(&error) => {}
                     Err(error) => return Err(start_error(&error)),
                 },
             }

@@ -133,7 +133,9 @@ both_engines! {
         let things = Things::make(&ours, "things").await;
         let mut lacking = std::collections::BTreeMap::new();
         for row in ROUTES {
-            if let Need::Scope(scope) = row.need && !lacking.contains_key(scope) {
+            if let Need::Scope(scope) = row.need
+                && !lacking.contains_key(scope)
+            {
                 lacking.insert(scope, ours.key_with(&all_but(scope)).await);
             }
         }
@@ -180,9 +182,13 @@ both_engines! {
             for (number, caller) in let_in.iter().enumerate() {
                 let name = format!("t{index}x{number}");
                 let about_people = row.path.contains("{userId}");
-                let things = if about_people { Things::make(&ours, &name).await } else { Things::make_but_a_person(&ours, &name).await };
+                let things =
+                    if about_people { Things::make(&ours, &name).await } else { Things::make_but_a_person(&ours, &name).await };
                 let mut reply = caller.call(&crib, row, &things).await;
-                if matches!(caller, Caller::Bearer(key) if *key == crib.admin_key) && !row.path.contains("{orgId}") && reply.status == 400 {
+                if matches!(caller, Caller::Bearer(key) if *key == crib.admin_key)
+                    && !row.path.contains("{orgId}")
+                    && reply.status == 400
+                {
                     let path = format!("{}?org={}", things.fill(row.path), things.org);
                     reply = crib.api(row.method(), &path, &crib.admin_key, (row.body)(&things)).await;
                 }

@@ -167,7 +167,8 @@ both_engines! {
         let crib = Crib::start_with(engine, |config| {
             config.clock = clock.clone();
             (config.limits.key_calls_per_minute, config.limits.key_calls_burst) = (1, BURST);
-        }).await;
+        })
+        .await;
         let (ours, theirs) = (crib.tenant().await, crib.tenant().await);
         let at_the_door = refused_at_the_door(&ours, &theirs, &clock).await;
         let things = Things::make(&ours, "things").await;

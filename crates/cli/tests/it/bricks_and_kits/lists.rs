@@ -50,8 +50,11 @@ both_engines! {
             kits.insert(0, hand.kit(&[&bricks[0]]).await);
         }
         for hand in &hands {
-            for (tool, noun, id, expected) in [("bricks.list", "bricks", "brick_id", &bricks), ("kits.list", "kits", "kit_id", &kits)] {
-                let ids = |payload: &Value| payload[noun].as_array().unwrap().iter().map(|row| text(&row[id])).collect::<Vec<_>>();
+            for (tool, noun, id, expected) in
+                [("bricks.list", "bricks", "brick_id", &bricks), ("kits.list", "kits", "kit_id", &kits)]
+            {
+                let ids =
+                    |payload: &Value| payload[noun].as_array().unwrap().iter().map(|row| text(&row[id])).collect::<Vec<_>>();
                 let result = hand.call(tool, json!({})).await.result();
                 assert_eq!(members(&result["structuredContent"]), [noun]);
                 assert_eq!(ids(&result["structuredContent"]), expected[..20], "{tool}");
@@ -70,7 +73,10 @@ both_engines! {
             let listed = hand.payload("bricks.list", json!({"limit": 1})).await;
             let row = &listed["bricks"][0];
             assert_eq!(members(row), sorted(BRICK_ROW));
-            assert_eq!((text(&row["brick_key"]).as_str(), &row["brick_name"], &row["status"]), ("brick_24", &json!("Brick 24"), &json!("draft")));
+            assert_eq!(
+                (text(&row["brick_key"]).as_str(), &row["brick_name"], &row["status"]),
+                ("brick_24", &json!("Brick 24"), &json!("draft"))
+            );
             check_time(&row["updated_at"]);
             let listed = hand.payload("kits.list", json!({"limit": 1})).await;
             let row = &listed["kits"][0];
@@ -111,7 +117,11 @@ both_engines! {
             let bricks = payload["bricks"].as_array().unwrap();
             for (brick, (id, name)) in bricks.iter().zip([(&two, "Two"), (&one, "One")]) {
                 assert_eq!(members(brick), sorted(KIT_BRICK));
-                assert_eq!((&brick["brick_id"], &brick["brick_name"]), (&json!(id), &json!(name)), "in the order they were given");
+                assert_eq!(
+                    (&brick["brick_id"], &brick["brick_name"]),
+                    (&json!(id), &json!(name)),
+                    "in the order they were given"
+                );
                 assert_eq!((&brick["brick_version"], &brick["brick_version_status"]), (&json!(1), &json!("draft")));
                 assert_eq!((&brick["will_promote_on_publish"], &brick["update_available"]), (&json!(true), &json!(false)));
             }
@@ -121,7 +131,13 @@ both_engines! {
                 assert_eq!(members(finding), sorted(FINDING), "no free text");
                 assert_eq!(finding["code"], "brick_draft_will_promote");
             }
-            let figures = ["included_bricks_count", "draft_bricks_to_promote", "published_bricks_included", "blockers_count", "warnings_count"];
+            let figures = [
+                "included_bricks_count",
+                "draft_bricks_to_promote",
+                "published_bricks_included",
+                "blockers_count",
+                "warnings_count",
+            ];
             assert_eq!(figures.map(|figure| readiness[figure].as_i64().unwrap()), [2, 2, 0, 0, 2]);
             assert_eq!((&readiness["publishable"], &readiness["status_badge"]), (&json!(true), &json!("Ready with warnings")));
         }
@@ -139,7 +155,10 @@ both_engines! {
             for (tool, arguments) in [("bricks.list", json!({})), ("kits.list", json!({})), ("kits.get", get)] {
                 assert!(!hand.call(tool, arguments).await.text.contains("secret"), "{tool}");
             }
-            for (path, secrets) in [(format!("/api/bricks/{brick}"), ["secret rule", "secret words"]), (format!("/api/kits/{kit}"), ["secret notes", "secret words"])] {
+            for (path, secrets) in [
+                (format!("/api/bricks/{brick}"), ["secret rule", "secret words"]),
+                (format!("/api/kits/{kit}"), ["secret notes", "secret words"]),
+            ] {
                 let shown = crib.api(reqwest::Method::GET, &path, &tenant.key, None).await;
                 shown.expect(200);
                 assert!(secrets.iter().all(|secret| shown.text.contains(secret)), "{}", shown.text);

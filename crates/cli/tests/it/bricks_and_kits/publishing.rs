@@ -65,7 +65,11 @@ both_engines! {
         let version = json!({"brick_ids": [one], "notes": "only one"});
         let added = decide(&owner, "kits", &kit, "versions", Some(version)).await.expect(201);
         assert_eq!(added["kit"]["versions"][0]["notes"], "only one");
-        assert_eq!(see().await, "Ready, published v1: | 0:v1:published 1:v1:published", "readiness is of what would be published");
+        assert_eq!(
+            see().await,
+            "Ready, published v1: | 0:v1:published 1:v1:published",
+            "readiness is of what would be published"
+        );
         decide(&owner, "kits", &kit, "publish", None).await.expect(200);
         assert_eq!(see().await, "Ready, published v2: | 0:v2:published");
         let listed = agent.payload("kits.list", json!({"status": "published"})).await;
@@ -96,7 +100,8 @@ both_engines! {
         let empty = text(&session.payload("bricks.create_draft", empty).await["brick_id"]);
         let bricks = [good.as_str(), empty.as_str()];
         let kit = session.kit(&bricks).await;
-        let blocked = "Blocked, draft v1: brick_rule_empty@1 brick_draft_will_promote@0 brick_draft_will_promote@1 | 0:v1:draft 1:v1:draft";
+        let blocked =
+            "Blocked, draft v1: brick_rule_empty@1 brick_draft_will_promote@0 brick_draft_will_promote@1 | 0:v1:draft 1:v1:draft";
         assert_eq!(seen(&session, &kit, &bricks).await, blocked);
         decide(&admin, "kits", &kit, "publish", None).await.expect(409);
         decide(&admin, "bricks", &empty, "publish", None).await.expect(409);
@@ -118,19 +123,30 @@ both_engines! {
             let version = json!({"evaluation_prompt": "by a person"});
             decide(&owner, "bricks", &brick, "versions", Some(version)).await.expect(201);
             let shown = owner.api(Method::GET, &format!("/api/bricks/{brick}"), None).await.expect(200);
-            let authors = [&shown["brick"]["created_by"], &shown["brick"]["versions"][1]["created_by"], &shown["brick"]["versions"][0]["created_by"]];
+            let authors = [
+                &shown["brick"]["created_by"],
+                &shown["brick"]["versions"][1]["created_by"],
+                &shown["brick"]["versions"][0]["created_by"],
+            ];
             assert_eq!(authors, [&json!(author), &json!(author), &json!(owner.id)]);
             let shown = owner.api(Method::GET, &format!("/api/kits/{kit}"), None).await.expect(200);
             assert_eq!((&shown["kit"]["created_by"], &shown["kit"]["current_version"]), (&json!(author), &json!(1)));
             assert_eq!(shown["kit"]["versions"][0]["bricks"][0]["brick_id"], json!(brick));
         }
-        for (noun, id) in [("bricks", "brk_00000000000000000000000000"), ("kits", "kit_00000000000000000000000000"), ("bricks", "x")] {
+        for (noun, id) in
+            [("bricks", "brk_00000000000000000000000000"), ("kits", "kit_00000000000000000000000000"), ("bricks", "x")]
+        {
             for verb in ["publish", "deprecate"] {
                 decide(&owner, noun, id, verb, None).await.expect(404);
             }
         }
         let brick = by_agent.brick("c").await;
-        for body in [json!({}), json!({"evaluation_prompt": "x".repeat(10_001)}), json!({"evaluation_prompt": "a\0"}), json!({"evaluation_prompt": "x", "status": "published"})] {
+        for body in [
+            json!({}),
+            json!({"evaluation_prompt": "x".repeat(10_001)}),
+            json!({"evaluation_prompt": "a\0"}),
+            json!({"evaluation_prompt": "x", "status": "published"}),
+        ] {
             assert_eq!(decide(&owner, "bricks", &brick, "versions", Some(body.clone())).await.status, 400, "{body}");
         }
     }

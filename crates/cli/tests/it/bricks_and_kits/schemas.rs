@@ -3,6 +3,7 @@
 use serde_json::{Value, json};
 
 use super::sorted;
+use crate::menu::{TOOLS, Things};
 use crate::support::{Crib, Engine, both_engines, request};
 
 /// The seed's inputs: name, schema, whether it is required.
@@ -65,7 +66,8 @@ both_engines! {
             let properties = schema["properties"].as_object().unwrap();
             let found: serde_json::Map<_, _> = properties.iter().map(|(name, schema)| (name.clone(), deciding(schema))).collect();
             assert_eq!(&Value::from(found), expected, "{name}");
-            let mut needed: Vec<_> = schema["required"].as_array().into_iter().flatten().map(|name| name.as_str().unwrap()).collect();
+            let mut needed: Vec<_> =
+                schema["required"].as_array().into_iter().flatten().map(|name| name.as_str().unwrap()).collect();
             needed.sort_unstable();
             assert_eq!(needed, required(name), "{name}");
             assert_eq!(schema["additionalProperties"], false, "{name}");
@@ -75,6 +77,27 @@ both_engines! {
             seen += 1;
         }
         assert_eq!(seen, expected.as_object().unwrap().len());
+    }
+
+    async fn answers_are_what_the_listing_says(engine: Engine) {
+        let crib = Crib::start(engine).await;
+        let tenant = crib.tenant().await;
+        let (things, session) = (Things::make_but_a_person(&tenant, "things").await, tenant.session().await);
+        let listed = session.rpc(&request(1, "tools/list", json!({}))).await.result();
+        let schema = |name: &str| {
+            let tool = listed["tools"].as_array().unwrap().iter().find(|tool| tool["name"] == name).unwrap();
+            jsonschema::validator_for(&tool["outputSchema"]).unwrap()
+        };
+        let flags = [(false, false), (true, false), (false, true), (true, true)];
+        let gets = flags.map(|(bricks, readiness)| {
+            ("kits.get", json!({"kit_id": things.kit, "include_bricks": bricks, "include_publish_readiness": readiness}))
+        });
+        let calls = TOOLS.iter().map(|row| (row.name, (row.arguments)(&things))).chain(gets);
+        for (name, arguments) in calls {
+            let payload = session.call(name, arguments.clone()).await.result()["structuredContent"].clone();
+            let complaints: Vec<_> = schema(name).iter_errors(&payload).map(|error| error.to_string()).collect();
+            assert!(complaints.is_empty(), "{name} {arguments}: {complaints:?}");
+        }
     }
 
     async fn nothing_publishes_deletes_or_changes(engine: Engine) {

@@ -1,6 +1,6 @@
 //! The official Rust SDK, in both eras, over HTTP and over stdio.
 
-use ::rmcp::model::{CallToolRequestParams, ClientConfig, ProtocolVersion};
+use ::rmcp::model::{CallToolRequestParams, ClientConfig, ProtocolVersion, ServerNotification, SubscriptionFilter};
 use ::rmcp::service::{RoleClient, RunningService, ServiceError};
 use ::rmcp::transport::streamable_http_client::StreamableHttpClientTransportConfig;
 use ::rmcp::transport::{StreamableHttpClientTransport, TokioChildProcess};
@@ -10,6 +10,9 @@ use tokio::process::Command;
 
 use super::{LISTED, Target, doors};
 use crate::support::{Crib, Engine, Tenant, binary, both_engines, http};
+
+/// Longer than anything here takes; only a fault waits it out.
+const PATIENCE: std::time::Duration = std::time::Duration::from_secs(20);
 
 type Client = RunningService<RoleClient, ClientConfig>;
 
@@ -73,6 +76,28 @@ both_engines! {
                 client.cancel().await.unwrap();
             }
         }
+    }
+}
+
+both_engines! {
+    async fn a_subscriber_hears_of_changes(engine: Engine) {
+        let crib = Crib::start(engine).await;
+        let tenant = crib.tenant().await;
+        let agent = tenant.agent(&["*"], &["bricks.list"]).await;
+        let target = Target { door: "agent", url: format!("{}/api/mcp", crib.url), credential: agent.token, refusal: -32001 };
+        let [_, (discover, _), _] = beginnings();
+        let client = over_http(&target, discover).await;
+        let mut heard = client.listen(SubscriptionFilter::builder().tools_list_changed().build()).await.unwrap();
+        for tools in [vec![], vec!["kits.list", "kits.get"], vec!["bricks.list"]] {
+            let path = format!("agents/{}", agent.id);
+            tenant.api(reqwest::Method::PATCH, &path, Some(json!({"tools": tools}))).await.expect(200);
+            let notice = tokio::time::timeout(PATIENCE, heard.next()).await.expect("the change is heard").unwrap();
+            assert!(matches!(notice, Some(ServerNotification::ToolListChangedNotification(_))), "{notice:?}");
+            let listed = client.list_all_tools().await.unwrap();
+            assert_eq!(listed.iter().map(|tool| tool.name.as_ref()).collect::<Vec<_>>(), tools, "not what it had remembered");
+        }
+        heard.cancel().await.unwrap();
+        client.cancel().await.unwrap();
     }
 }
 

@@ -10,7 +10,10 @@ both_engines! {
     async fn an_agents_secret_is_shown_once(engine: Engine) {
         let crib = Crib::start(engine).await;
         let tenant = crib.tenant().await;
-        let body = json!({"name": "builder", "projectId": tenant.project, "scopes": ["kits:read"], "tools": ["kits_get", "kits.list", "vercel_ops.deploy"], "tool_names": "safe", "rate_limit": {"per_minute": 7}});
+        let body = json!({
+            "name": "builder", "projectId": tenant.project, "scopes": ["kits:read"], "tool_names": "safe",
+            "tools": ["kits_get", "kits.list", "vercel_ops.deploy"], "rate_limit": {"per_minute": 7},
+        });
         let made = tenant.post("agents", body).await.expect(201);
         assert_eq!(members(&made), ["agent_id", "agent_key", "agent_secret", "scopes", "tools"]);
         assert_eq!(made["scopes"], json!(["kits:read"]));
@@ -24,19 +27,34 @@ both_engines! {
         }
         let agent = shown.expect(200)["agent"].clone();
         let expected = [
-            "agent_id", "agent_key", "createdAt", "disabled", "name", "projectId", "rate_limit", "scopes", "tool_names", "tools", "updatedAt",
+            "agent_id",
+            "agent_key",
+            "createdAt",
+            "disabled",
+            "name",
+            "projectId",
+            "rate_limit",
+            "scopes",
+            "tool_names",
+            "tools",
+            "updatedAt",
         ];
         assert_eq!(members(&agent), expected);
         assert_eq!(listed.expect(200), json!({"agents": [agent], "nextCursor": null}));
         assert_eq!((&agent["projectId"], &agent["rate_limit"]), (&json!(tenant.project), &json!({"per_minute": 7})));
-        assert_eq!((&agent["tool_names"], &agent["disabled"], &agent["agent_key"]), (&json!("safe"), &json!(false), &made["agent_key"]));
+        assert_eq!(
+            (&agent["tool_names"], &agent["disabled"], &agent["agent_key"]),
+            (&json!("safe"), &json!(false), &made["agent_key"])
+        );
 
         let rotated = tenant.api(Method::POST, &format!("{path}/rotate"), None).await.expect(200);
         assert_eq!(members(&rotated), members(&made));
         assert_ne!(rotated["agent_secret"], made["agent_secret"]);
         assert_eq!(rotated["agent_key"], made["agent_key"]);
         assert_eq!(tenant.api(Method::DELETE, &path, None).await.expect(204), Value::Null);
-        for (method, path) in [(Method::DELETE, path.clone()), (Method::GET, path.clone()), (Method::POST, format!("{path}/rotate"))] {
+        for (method, path) in
+            [(Method::DELETE, path.clone()), (Method::GET, path.clone()), (Method::POST, format!("{path}/rotate"))]
+        {
             refused(&tenant.api(method, &path, None).await, 404, "not_found");
         }
     }

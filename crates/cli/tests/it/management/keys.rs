@@ -20,7 +20,10 @@ both_engines! {
         let key = &minted["key"];
         let expected = ["createdAt", "expiresAt", "fullKey", "id", "keyPrefix", "name", "orgId", "projectIds", "scopes"];
         assert_eq!((members(&minted), members(key)), (vec!["key"], expected.to_vec()));
-        assert_eq!((&key["name"], &key["orgId"], &key["projectIds"]), (&json!("ci"), &json!(tenant.org), &json!([tenant.project])));
+        assert_eq!(
+            (&key["name"], &key["orgId"], &key["projectIds"]),
+            (&json!("ci"), &json!(tenant.org), &json!([tenant.project]))
+        );
         assert_eq!((&key["scopes"], &key["expiresAt"]), (&json!(["bricks:read", "kits:read"]), &json!(null)));
         let full_key = text(&key["fullKey"]);
         let secret = full_key.strip_prefix("rsk_live_").unwrap();
@@ -98,7 +101,8 @@ both_engines! {
         }
         // Nor does an agent, a person or a session get more than whoever makes it has.
         let org = format!("/api/org/{}", tenant.org);
-        let agent = |scopes: Value, project: Option<&str>| json!({"name": "a", "scopes": scopes, "tools": [], "projectId": project});
+        let agent =
+            |scopes: Value, project: Option<&str>| json!({"name": "a", "scopes": scopes, "tools": [], "projectId": project});
         for (maker, body, status) in [
             (&few, agent(json!(["kits:read"]), None), 201),
             (&few, agent(json!(["bricks:read"]), None), 403),
@@ -107,17 +111,25 @@ both_engines! {
             (&narrow, agent(json!([]), Some(&other)), 403),
             (&narrow, agent(json!([]), None), 403),
         ] {
-            assert_eq!(crib.api(Method::POST, &format!("{org}/agents"), maker, Some(body.clone())).await.status, status, "{body}");
+            assert_eq!(
+                crib.api(Method::POST, &format!("{org}/agents"), maker, Some(body.clone())).await.status,
+                status,
+                "{body}"
+            );
         }
         let user = json!({"email": "a@b.example", "role": "member", "password": "correct horse battery"});
         for maker in [&few, &narrow] {
             refused(&crib.api(Method::POST, &format!("{org}/users"), maker, Some(user.clone())).await, 403, "not_permitted");
         }
-        let opened = crib.api(Method::POST, &format!("{org}/sessions"), &few, Some(json!({"projectId": tenant.project}))).await.expect(201);
+        let opened = crib
+            .api(Method::POST, &format!("{org}/sessions"), &few, Some(json!({"projectId": tenant.project})))
+            .await
+            .expect(201);
         let bearer = text(&opened["mcpConfig"]["mcpServers"]["toolcrib"]["headers"]["Authorization"]);
         let list = json!({"jsonrpc": "2.0", "id": 1, "method": "tools/list"}).to_string();
         let list = crib.http.post(text(&opened["mcpUrl"])).header("authorization", bearer).body(list);
-        let names: Vec<_> = crib.send(list).await.result()["tools"].as_array().unwrap().iter().map(|tool| text(&tool["name"])).collect();
+        let names: Vec<_> =
+            crib.send(list).await.result()["tools"].as_array().unwrap().iter().map(|tool| text(&tool["name"])).collect();
         assert_eq!(names, ["kits.list", "kits.get"]);
     }
 

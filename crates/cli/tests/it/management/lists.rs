@@ -25,7 +25,8 @@ fn every_list_is_here() {
         ROUTES.iter().filter(|row| row.method == "GET" && matches!(row.need, Need::Scope(_)) && !row.path.ends_with("Id}"));
     let mut known: Vec<_> = LISTS.iter().map(|(path, _, _)| *path).collect();
     let mut served: Vec<_> = lists.map(|row| row.path).collect();
-    (known.sort_unstable(), served.sort_unstable());
+    known.sort_unstable();
+    served.sort_unstable();
     assert_eq!(served, known);
 }
 
@@ -47,7 +48,12 @@ both_engines! {
             let whole = page("limit=200").await.expect(200);
             let all: Vec<_> = whole[noun].as_array().unwrap().iter().map(|row| text(&row[id])).collect();
             assert!(all.len() >= 4 && whole["nextCursor"].is_null(), "{path}: {whole}");
-            let created: Vec<_> = whole[noun].as_array().unwrap().iter().map(|row| text(row.get("createdAt").unwrap_or(&row["created_at"]))).collect();
+            let created: Vec<_> = whole[noun]
+                .as_array()
+                .unwrap()
+                .iter()
+                .map(|row| text(row.get("createdAt").unwrap_or(&row["created_at"])))
+                .collect();
             assert!(created.is_sorted_by(|newer, older| newer >= older), "{path}: {created:?}");
             for limit in [1, 2, 3] {
                 let (mut seen, mut cursor) = (Vec::new(), String::new());
@@ -64,7 +70,18 @@ both_engines! {
                 }
                 assert_eq!(seen, all, "{path} by {limit}");
             }
-            for bad in ["limit=0", "limit=201", "limit=-1", "limit=x", "limit=", "limit=1&limit=2", "cursor=", "cursor=nonsense", "page=2", "offset=1"] {
+            for bad in [
+                "limit=0",
+                "limit=201",
+                "limit=-1",
+                "limit=x",
+                "limit=",
+                "limit=1&limit=2",
+                "cursor=",
+                "cursor=nonsense",
+                "page=2",
+                "offset=1",
+            ] {
                 refused(&page(bad).await, 400, "invalid_params");
             }
             // A cursor is a place, not a row: one that never was leads on from where it would be.

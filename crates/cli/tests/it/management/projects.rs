@@ -21,14 +21,17 @@ both_engines! {
         let path = format!("projects/{}", text(&project["id"]));
         assert_eq!(tenant.get(&path).await.expect(200), made);
 
-        let changed = tenant.api(Method::PATCH, &path, Some(json!({"memory_enabled": false, "graph_enabled": true}))).await.expect(200);
+        let changed =
+            tenant.api(Method::PATCH, &path, Some(json!({"memory_enabled": false, "graph_enabled": true}))).await.expect(200);
         assert_eq!((&changed["project"]["memory_enabled"], &changed["project"]["graph_enabled"]), (&json!(false), &json!(true)));
         assert_eq!(tenant.get(&path).await.expect(200), changed);
         refused(&tenant.post("projects", json!({"name": "second"})).await, 409, "conflict");
         refused(&tenant.api(Method::PATCH, &path, Some(json!({"name": "first"}))).await, 409, "conflict");
         let renamed = tenant.api(Method::PATCH, &path, Some(json!({"name": "second"}))).await.expect(200);
         assert_eq!(renamed["project"]["name"], "second", "its own name is not taken");
-        for bad in [json!({}), json!({"name": ""}), json!({"name": "x", "id": "prj_1"}), json!({"name": "x", "memory_enabled": 1})] {
+        for bad in
+            [json!({}), json!({"name": ""}), json!({"name": "x", "id": "prj_1"}), json!({"name": "x", "memory_enabled": 1})]
+        {
             refused(&tenant.post("projects", bad).await, 400, "invalid_params");
         }
         for bad in [json!({"name": null}), json!({"memory_enabled": null}), json!({"orgId": "x"})] {
@@ -97,7 +100,9 @@ both_engines! {
         let other = text(&tenant.post("projects", json!({"name": "other"})).await.expect(201)["project"]["id"]);
         let narrow = tenant.post("keys", json!({"name": "narrow", "projects": [other]})).await.expect(201);
         let narrow = text(&narrow["key"]["fullKey"]);
-        let api = async |method: Method, path: &str, body| crib.api(method, &format!("/api/org/{}/{path}", tenant.org), &narrow, body).await;
+        let api = async |method: Method, path: &str, body| {
+            crib.api(method, &format!("/api/org/{}/{path}", tenant.org), &narrow, body).await
+        };
         let listed = api(Method::GET, "projects", None).await.expect(200);
         assert_eq!(listed["projects"].as_array().unwrap().len(), 1);
         assert_eq!(listed["projects"][0]["id"], json!(other));

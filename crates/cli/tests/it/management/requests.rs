@@ -45,7 +45,10 @@ both_engines! {
                 refused(&reply, 405, "method_not_allowed");
                 let allow = reply.header("allow").unwrap_or_else(|| panic!("{method} {path}"));
                 let allow: Vec<_> = allow.split(',').map(str::trim).collect();
-                assert!(has.iter().all(|method| allow.contains(method)) && !allow.contains(&method), "{method} {path}: {allow:?}");
+                assert!(
+                    has.iter().all(|method| allow.contains(method)) && !allow.contains(&method),
+                    "{method} {path}: {allow:?}"
+                );
                 check_id(path, &reply);
             }
         }

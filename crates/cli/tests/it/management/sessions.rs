@@ -23,14 +23,18 @@ both_engines! {
         let crib = Crib::start_with(engine, |config| {
             config.clock = clock.clone();
             config.public_url = Some("https://crib.example/".to_owned());
-        }).await;
+        })
+        .await;
         let tenant = crib.tenant().await;
         let opened = tenant.post("sessions", json!({"projectId": tenant.project})).await.expect(201);
         assert_eq!(members(&opened), ["expiresAt", "mcpConfig", "mcpUrl", "projectId", "sessionId"]);
         assert!(!has_null(&opened), "some clients reject a configuration with a null in it: {opened}");
         let id = text(&opened["sessionId"]);
         assert!(id.starts_with("ses_") && id.len() == 30, "{id}");
-        assert_eq!((&opened["projectId"], &opened["mcpUrl"]), (&json!(tenant.project), &json!(format!("https://crib.example/api/mcp/{id}"))));
+        assert_eq!(
+            (&opened["projectId"], &opened["mcpUrl"]),
+            (&json!(tenant.project), &json!(format!("https://crib.example/api/mcp/{id}")))
+        );
         let day = Timestamp::from_ms(1_800_000_000_000 + 86_400_000).rfc3339();
         assert_eq!(opened["expiresAt"], json!(day), "a day by default");
         let bearer = opened["mcpConfig"]["mcpServers"]["toolcrib"]["headers"]["Authorization"].clone();
@@ -42,7 +46,8 @@ both_engines! {
         let ping = request(1, "ping", json!({})).to_string();
         assert_eq!(crib.send(post(&format!("/api/mcp/{id}")).body(ping.clone())).await.status, 200);
         assert_eq!(crib.send(post("/api/mcp").body(ping)).await.status, 401);
-        let sessions = crib.send(post(&format!("/api/org/{}/sessions", tenant.org)).json(&json!({"projectId": tenant.project}))).await;
+        let sessions =
+            crib.send(post(&format!("/api/org/{}/sessions", tenant.org)).json(&json!({"projectId": tenant.project}))).await;
         refused(&sessions, 403, "forbidden");
     }
 
@@ -50,18 +55,33 @@ both_engines! {
         let crib = Crib::start(engine).await;
         let tenant = crib.tenant().await;
         let agent = tenant.agent(&["*"], &[]).await;
-        let session = tenant.session_with(json!({
-            "agentId": agent.id, "agentLabel": "claude", "workType": "bug_fix", "tools": ["kits_get", "bricks.list"],
-            "tool_names": "safe", "ttlSeconds": 60,
-        })).await;
+        let session = tenant
+            .session_with(json!({
+                "agentId": agent.id, "agentLabel": "claude", "workType": "bug_fix", "tools": ["kits_get", "bricks.list"],
+                "tool_names": "safe", "ttlSeconds": 60,
+            }))
+            .await;
         let shown = tenant.get(&format!("sessions/{}", session.id)).await.expect(200);
         let shown = &shown["session"];
         let expected = [
-            "agentId", "agentLabel", "createdAt", "endedAt", "expiresAt", "outcome", "projectId", "sessionId", "state", "tool_names",
-            "tools", "workType",
+            "agentId",
+            "agentLabel",
+            "createdAt",
+            "endedAt",
+            "expiresAt",
+            "outcome",
+            "projectId",
+            "sessionId",
+            "state",
+            "tool_names",
+            "tools",
+            "workType",
         ];
         assert_eq!(members(shown), expected);
-        assert_eq!((&shown["agentId"], &shown["agentLabel"], &shown["workType"]), (&json!(agent.id), &json!("claude"), &json!("bug_fix")));
+        assert_eq!(
+            (&shown["agentId"], &shown["agentLabel"], &shown["workType"]),
+            (&json!(agent.id), &json!("claude"), &json!("bug_fix"))
+        );
         assert_eq!((&shown["tools"], &shown["tool_names"]), (&json!(["bricks.list", "kits.get"]), &json!("safe")));
         assert_eq!((&shown["state"], &shown["outcome"], &shown["endedAt"]), (&json!("open"), &json!(null), &json!(null)));
         let plain = tenant.session().await;

@@ -19,7 +19,10 @@ both_engines! {
         let added = ours.post("users", person("Ann@Example.com", "member")).await.expect(201);
         let user = &added["user"];
         assert_eq!(members(user), ["createdAt", "disabled", "email", "id", "orgId", "role"]);
-        assert_eq!((&user["email"], &user["role"], &user["disabled"]), (&json!("ann@example.com"), &json!("member"), &json!(false)));
+        assert_eq!(
+            (&user["email"], &user["role"], &user["disabled"]),
+            (&json!("ann@example.com"), &json!("member"), &json!(false))
+        );
         assert_eq!(user["orgId"], json!(ours.org));
         let path = format!("users/{}", text(&user["id"]));
         assert_eq!(ours.get(&path).await.expect(200), added);
@@ -52,7 +55,11 @@ both_engines! {
         let target = |id: &str| format!("{users}/{id}");
         refused(&admin.api(Method::POST, &users, Some(person("x@y.example", "owner"))).await, 403, "not_permitted");
         refused(&admin.api(Method::PATCH, &target(&owner.id), Some(json!({"role": "member"}))).await, 403, "not_permitted");
-        refused(&admin.api(Method::PATCH, &target(&owner.id), Some(json!({"password": "another one entirely"}))).await, 403, "not_permitted");
+        refused(
+            &admin.api(Method::PATCH, &target(&owner.id), Some(json!({"password": "another one entirely"}))).await,
+            403,
+            "not_permitted",
+        );
         refused(&admin.api(Method::DELETE, &target(&owner.id), None).await, 403, "not_permitted");
         refused(&admin.api(Method::PATCH, &target(&admin.id), Some(json!({"role": "owner"}))).await, 403, "not_permitted");
         refused(&admin.api(Method::PATCH, &target(&member.id), Some(json!({"role": "owner"}))).await, 403, "not_permitted");

@@ -1,0 +1,87 @@
+//! The examples, run as their README says, and what they print.
+
+use std::path::Path;
+
+use expect_test::expect;
+
+use crate::support::{Engine, Place, Said, Terminal, binary, steady};
+
+/// The project's folder, in which the examples are started.
+fn root() -> &'static Path {
+    Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."))
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_python_examples_do_what_they_promise() {
+    let place = Place::new(Engine::Sqlite);
+    let server = place.start().await;
+    let readme = std::fs::read_to_string(root().join("examples/README.md")).unwrap();
+    let block = readme.split("```console\n").nth(1).and_then(|rest| rest.split("```").next()).expect("how to run them");
+    // Word for word, but for the port.
+    let script = block.replace("http://127.0.0.1:7420", &server.url);
+    assert!(script.contains(&server.url) && script.contains("session_door.py") && script.contains("agent_door.py"), "{script}");
+    let mut terminal = Terminal::at(&place);
+    terminal.here = root().to_owned();
+    let mut shell = terminal.program("bash");
+    let folder = binary().parent().unwrap().display();
+    shell.args(["-c", &format!("set -euo pipefail; PATH=\"{folder}:$PATH\"\n{script}")]).env("no_proxy", "*");
+    expect![[r#"
+        server: toolcrib 2025-11-25
+        tools: bricks.create_draft, bricks.list, kits.create_draft, kits.list, kits.get
+        kit: Support replies xxxxxxxx - Ready with warnings
+        ended with outcome accepted
+        token until 0000-00-00T00:00:00.000Z
+        sees: bricks.list, kits.list
+        calls bricks.list: Listed 1 brick(s).
+        is refused bricks.create_draft: -32001 `bricks.create_draft` needs a scope this credential does not have
+        after it was removed: 401 {"error":"Unauthorized"}
+    "#]]
+    .assert_eq(&steady(Said::by(shell).await.ok()));
+    let session = server.sessions().await.remove(0);
+    assert_eq!((session["state"].as_str(), session["outcome"].as_str()), (Some("ended"), Some("accepted")));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_example_without_its_key_says_so() {
+    let place = Place::new(Engine::Sqlite);
+    let server = place.start().await;
+    let terminal = Terminal::at(&place).with("TOOLCRIB_URL", &server.url).with("TOOLCRIB_KEY", "rsk_live_wrong");
+    let mut python = terminal.program("python3");
+    python.arg(root().join("examples/session_door.py")).env("no_proxy", "*");
+    let said = Said::by(python).await;
+    assert!(said.refused(1).starts_with("GET /api/orgs: 401 "), "{said:?}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_tour_goes_round() {
+    let folder = tempfile::tempdir().unwrap();
+    let terminal = Terminal::without_data(folder.path()).with("TMPDIR", folder.path().to_str().unwrap());
+    let mut tour = terminal.program(root().join("examples/tour.sh"));
+    tour.arg(binary());
+    let said = Said::by(tour).await;
+    let shown = steady(said.ok());
+    let mut rest = shown.as_str();
+    for expected in [
+        "is ready. This was its first start.",
+        "  project  default (root ",
+        "\n== What an agent can use here\nTOOL ",
+        "\nbricks.create_draft ",
+        "\n== A draft brick, through the same door that agents use\nCreated draft brick brk_xxxxxxxxxxxxxxxxxxxxxxxxxx.\n",
+        "  tests_come_along  Tests come along  draft ",
+        "\n== A tenant with a project and a key of its own",
+        "\nname            default\n",
+        "\nno bricks\n",
+        "\n== An agent in a session of its own",
+        "\n.toolcrib-mcp-",
+        "STATE",
+        "  ended  prj_xxxxxxxxxxxxxxxxxxxxxxxxxx  -      chore  -  ",
+        "\n== Everything in order?\nok    data folder ",
+        "\nok    project ",
+    ] {
+        let (_, after) = rest.split_once(expected).unwrap_or_else(|| panic!("`{expected}` is not in what is left:\n{rest}"));
+        rest = after;
+    }
+    assert!(!shown.contains("\nfail "), "{shown}");
+    assert_eq!(shown.matches(".toolcrib-mcp-").count(), 1, "the file is there while the agent runs, and gone afterwards");
+    assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0, "its folder is gone afterwards");
+}

@@ -1,0 +1,165 @@
+//! README.md and docs/start.md: every command in them is one, and those with an output print it.
+
+use std::collections::BTreeSet;
+use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
+use std::process::Stdio;
+
+use tokio::io::{AsyncBufReadExt, BufReader};
+use tokio::process::Child;
+
+use crate::support::{Said, Terminal, binary, steady, words};
+
+fn read(path: &str) -> String {
+    std::fs::read_to_string(Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../..")).join(path)).unwrap()
+}
+
+/// A command of a `console` block, and what the block shows below it.
+#[derive(Debug)]
+struct Step {
+    command: String,
+    output: Vec<String>,
+}
+
+/// The steps of every `console` block. Where no line begins with `$`, each is a command; a comment after it is none.
+fn steps(text: &str) -> Vec<Step> {
+    let mut steps: Vec<Step> = Vec::new();
+    for block in text.split("```console\n").skip(1).map(|rest| rest.split("```").next().unwrap()) {
+        let is_transcript = block.lines().any(|line| line.starts_with("$ "));
+        for line in block.lines() {
+            match (line.strip_prefix("$ "), is_transcript) {
+                (Some(command), _) => steps.push(Step { command: command.to_owned(), output: Vec::new() }),
+                (None, false) => {
+                    let command = line.split(" # ").next().unwrap().trim_end().to_owned();
+                    steps.push(Step { command, output: Vec::new() });
+                }
+                (None, true) => steps.last_mut().expect("output follows a command").output.push(line.to_owned()),
+            }
+        }
+    }
+    for step in &mut steps {
+        // An empty line at the end only sets the next command off.
+        while step.output.last().is_some_and(String::is_empty) {
+            step.output.pop();
+        }
+    }
+    steps
+}
+
+/// What stands between single backticks and looks like a command.
+fn inline_commands(text: &str) -> Vec<String> {
+    let mut is_block = false;
+    let prose = text.lines().filter(|line| {
+        let is_fence = line.starts_with("```");
+        is_block ^= is_fence;
+        !is_block && !is_fence
+    });
+    let prose = prose.collect::<Vec<_>>().join(" ");
+    let code = prose.split('`').skip(1).step_by(2).map(str::to_owned);
+    code.filter(|code| code.starts_with("toolcrib ") || code.starts_with("make ")).collect()
+}
+
+/// The targets of the Makefile that a person may name.
+fn targets() -> BTreeSet<String> {
+    let makefile = read("Makefile");
+    let phony = makefile.lines().find_map(|line| line.strip_prefix(".PHONY: ")).expect("targets that are no files");
+    let made = makefile.lines().filter_map(|line| line.split_once(':')).map(|(name, _)| name).collect::<BTreeSet<_>>();
+    phony.split(' ').filter(|name| made.contains(name)).map(str::to_owned).collect()
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn every_command_is_one() {
+    let folder = tempfile::tempdir().unwrap();
+    let terminal = Terminal::without_data(folder.path());
+    let targets = targets();
+    for target in ["run", "test", "install"] {
+        assert!(targets.contains(target), "{targets:?}");
+    }
+    for (document, at_least) in [("README.md", 8), ("docs/start.md", 9)] {
+        let text = read(document);
+        let mut commands = steps(&text).into_iter().map(|step| step.command).collect::<Vec<_>>();
+        commands.extend(inline_commands(&text));
+        assert!(commands.len() >= at_least, "{document}: {commands:?}");
+        for command in commands {
+            match command.split_once(' ') {
+                Some(("make", target)) => assert!(targets.contains(target), "{document}: `{command}`"),
+                Some(("toolcrib", rest)) => {
+                    // Read to its end, and stopped before it does anything.
+                    let (before, after) = rest.split_once(" -- ").unwrap_or((rest, ""));
+                    let said = terminal.run(&format!("{before} --help -- {after}")).await;
+                    assert_eq!(said.code, Some(0), "{document}: `{command}`: {}", said.err);
+                }
+                _ => panic!("{document}: what is `{command}`?"),
+            }
+        }
+    }
+}
+
+/// A user's home with a server that was started in `~/app`, as `make run` starts it, and what it printed first.
+async fn at_home(folder: &Path) -> (Terminal, Child, Vec<String>) {
+    let run = read("Makefile");
+    let recipe = run.split("\nrun: build\n").nth(1).and_then(|rest| rest.lines().next()).unwrap();
+    assert!(recipe.ends_with("release/toolcrib serve"), "`make run` does what the test does: {recipe}");
+    let terminal = Terminal::without_data(folder).within("app");
+    // Any port but the usual one, which may be taken.
+    let mut serve = terminal.command("serve --listen 127.0.0.1:0");
+    let mut child = serve.env("TOOLCRIB_LOG", "warn").stdout(Stdio::piped()).spawn().unwrap();
+    let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
+    let mut greeting = Vec::new();
+    while !greeting.last().is_some_and(|line: &String| line.contains("Ctrl-C stops it")) {
+        greeting.push(lines.next_line().await.unwrap().expect("the server starts"));
+    }
+    (terminal, child, greeting)
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_readme_shows_what_is_printed() {
+    let folder = tempfile::tempdir().unwrap();
+    let home = folder.path().canonicalize().unwrap();
+    let (terminal, _server, greeting) = at_home(&home).await;
+    let mut compared = 0;
+    for step in steps(&read("README.md")).into_iter().filter(|step| !step.output.is_empty()) {
+        let printed = match step.command.strip_prefix("toolcrib ") {
+            None => greeting.join("\n"),
+            Some(line) => {
+                let said = terminal.run(line).await;
+                format!("{}{}", said.out, said.err)
+            }
+        };
+        let shown = step.output.iter().map(|line| steady(line)).collect::<Vec<_>>();
+        let printed = printed.lines().map(|line| steady(&line.replace(home.to_str().unwrap(), "~"))).collect::<Vec<_>>();
+        // The README may stop before the end, and nowhere else.
+        assert_eq!(printed.get(..shown.len()), Some(shown.as_slice()), "$ {}", step.command);
+        compared += 1;
+    }
+    assert_eq!(compared, 4);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_first_steps_can_be_taken() {
+    let folder = tempfile::tempdir().unwrap();
+    let (terminal, _server, _) = at_home(folder.path()).await;
+    // An agent that looks whether it was given a config.
+    let programs = terminal.here.join("bin");
+    std::fs::create_dir(&programs).unwrap();
+    let agent = "#!/bin/sh\ntest \"$1\" = --mcp-config && grep -q mcpServers \"$2\" && echo the agent was here\n";
+    std::fs::write(programs.join("claude"), agent).unwrap();
+    std::fs::set_permissions(programs.join("claude"), std::fs::Permissions::from_mode(0o755)).unwrap();
+    let mut said = Vec::new();
+    for step in steps(&read("docs/start.md")).iter().filter(|step| step.command.starts_with("toolcrib ")) {
+        let path = std::env::var_os("PATH").unwrap();
+        let path = std::env::join_paths([programs.clone()].into_iter().chain(std::env::split_paths(&path))).unwrap();
+        let mut command = terminal.program(binary());
+        command.args(&words(&step.command)[1..]).env("PATH", path);
+        said.push((step.command.clone(), Said::by(command).await.ok().to_owned()));
+    }
+    let printed = |start: &str| &said.iter().find(|(command, _)| command.starts_with(start)).unwrap_or_else(|| panic!("{start}")).1;
+    assert!(printed("toolcrib tools").contains("\nbricks.list "));
+    assert_eq!(printed("toolcrib call bricks.list"), "Listed 0 brick(s).\n");
+    assert!(printed("toolcrib connect claude").contains("/app/.mcp.json written"));
+    assert_eq!(printed("toolcrib run"), "the agent was here\n");
+    assert!(printed("toolcrib org add").contains("key.fullKey "));
+    assert!(printed("toolcrib --help").contains("Commands:"));
+    let entry = std::fs::read_to_string(terminal.here.join(".mcp.json")).unwrap();
+    assert!(entry.contains("\"stdio\"") && !entry.contains("rsk_live_"), "no secret is in the file: {entry}");
+}

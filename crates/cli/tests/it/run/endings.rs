@@ -1,0 +1,123 @@
+//! Signals, kill -9, a terminal's Ctrl-C, a server that goes away: what is left of a run.
+
+use std::path::PathBuf;
+
+use serde_json::{Value, json};
+
+use super::{Running, beside_a_server, config_files, run};
+use crate::support::{Said, binary, eventually};
+
+/// Says that it has begun, and waits for a signal; ends with 40 when it is one that it listens to.
+fn waiting(traps: &str) -> String {
+    format!("{traps} echo $$; while :; do sleep 0.02; done")
+}
+
+/// What the kernel tells of a process: its state, its parent and its process group. Nothing when it is gone.
+fn process(id: u32) -> Option<(char, u32, u32)> {
+    let stat = std::fs::read_to_string(format!("/proc/{id}/stat")).ok()?;
+    // The name before may hold anything.
+    let mut words = stat.rsplit_once(") ")?.1.split(' ');
+    Some((words.next()?.chars().next()?, words.next()?.parse().ok()?, words.next()?.parse().ok()?))
+}
+
+/// Those processes that live (and are not merely not yet buried) for which `is_so` holds of parent and group.
+fn living(is_so: impl Fn(u32, u32) -> bool) -> Vec<u32> {
+    let ids = std::fs::read_dir("/proc").unwrap().filter_map(|entry| entry.ok()?.file_name().to_str()?.parse().ok());
+    ids.filter(|id| process(*id).is_some_and(|(state, parent, group)| !matches!(state, 'Z' | 'X') && is_so(parent, group)))
+        .collect()
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn signals_reach_the_agent_and_its_children() {
+    let (_place, server, terminal) = beside_a_server().await;
+    for (signal, traps, code) in [
+        ("INT", "trap 'echo heard; exit 40' INT;", 40),
+        ("TERM", "trap 'echo heard; exit 40' TERM;", 40),
+        ("HUP", "trap 'echo heard; exit 40' HUP;", 40),
+        ("INT", "", 130),
+        ("TERM", "", 143),
+        ("HUP", "", 129),
+    ] {
+        let (running, agent) = Running::start(run(&terminal, "--outcome-on-failure rework", &waiting(traps))).await;
+        let agent: u32 = agent.parse().unwrap();
+        assert_eq!(process(agent).map(|(_, parent, group)| (parent, group)), Some((running.id(), agent)), "a group of its own");
+        running.signal(signal).await;
+        let heard = if traps.is_empty() { vec![] } else { vec!["heard".to_owned()] };
+        assert_eq!(running.finish().await, (Some(code), heard), "{signal} {traps}");
+        eventually("the agent and its children are gone", async || living(|_, group| group == agent).is_empty()).await;
+        let session = server.sessions().await.remove(0);
+        assert_eq!((&session["state"], &session["outcome"]), (&json!("ended"), &json!("rework")), "{signal}");
+        assert_eq!(config_files(&terminal), [PathBuf::new(); 0], "{signal}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn kill_nine_leaves_nothing_behind() {
+    let (_place, server, terminal) = beside_a_server().await;
+    // An agent that does not want to go, with a child that does not either.
+    let stubborn = waiting("trap '' TERM HUP INT; sleep 1000 &");
+    let (mut running, agent) = Running::start(run(&terminal, "--outcome-on-failure rejected", &stubborn)).await;
+    let agent: u32 = agent.parse().unwrap();
+    assert!(living(|_, group| group == agent).len() >= 2);
+    let id = running.id();
+    let watchers = living(|parent, group| parent == id && group != agent);
+    assert_eq!(watchers.len(), 1, "who cleans up is out of reach of what kills the others");
+    let file = config_files(&terminal).remove(0);
+    let session = server.sessions().await[0]["sessionId"].as_str().unwrap().to_owned();
+    assert_eq!(server.session(&session).await["state"], "open");
+
+    running.child.kill().await.unwrap();
+    eventually("the file is gone", async || !file.exists()).await;
+    eventually("the session is ended", async || server.session(&session).await["state"] == "ended").await;
+    eventually("the agent and its children are gone", async || living(|_, group| group == agent).is_empty()).await;
+    eventually("the watcher is gone", async || process(watchers[0]).is_none_or(|(state, _, _)| state == 'Z')).await;
+    assert_eq!(server.session(&session).await["outcome"], "rejected");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_server_that_goes_away_costs_the_agent_nothing() {
+    let (_place, server, terminal) = beside_a_server().await;
+    std::fs::write(terminal.here.join("stay"), "").unwrap();
+    let mut command = run(&terminal, "", "echo begun; while test -f stay; do sleep 0.02; done; exit 6");
+    let mut child = command.stdout(std::process::Stdio::piped()).stderr(std::process::Stdio::piped()).spawn().unwrap();
+    let mut out = child.stdout.take().unwrap();
+    let mut first = [0; 6];
+    tokio::io::AsyncReadExt::read_exact(&mut out, &mut first).await.unwrap();
+    server.kill_nine().await;
+    std::fs::remove_file(terminal.here.join("stay")).unwrap();
+    let output = child.wait_with_output().await.unwrap();
+    let words = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(6), "{words}");
+    assert!(words.starts_with("warning: cannot end the session ses_") && words.contains("ends by itself"), "{words}");
+    assert_eq!(config_files(&terminal), [PathBuf::new(); 0]);
+}
+
+/// Starts a command at a terminal of its own, waits for its first line, types Ctrl-C, and says what came and the exit code.
+const CTRL_C: &str = r#"
+import os, pty, sys
+child, terminal = pty.fork()
+if child == 0:
+    os.execv(sys.argv[1], sys.argv[1:])
+seen = b""
+while b"begun" not in seen:
+    seen += os.read(terminal, 1024)
+os.write(terminal, b"\x03")
+try:
+    while piece := os.read(terminal, 1024):
+        seen += piece
+except OSError:
+    pass
+print("heard" if b"heard" in seen else seen, os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
+"#;
+
+#[tokio::test(flavor = "multi_thread")]
+async fn at_a_terminal_ctrl_c_is_the_agents() {
+    let (_place, server, terminal) = beside_a_server().await;
+    let agent = "trap 'echo heard; exit 40' INT; echo begun; while :; do sleep 0.02; done";
+    let mut command = terminal.program("python3");
+    command.args(["-c", CTRL_C]).arg(binary()).args(["run", "--", "sh", "-c", agent]);
+    assert_eq!(Said::by(command).await.ok(), "heard 40\n");
+    let session: Value = server.sessions().await.remove(0);
+    assert_eq!(session["state"], "ended");
+    assert_eq!(config_files(&terminal), [PathBuf::new(); 0]);
+}

@@ -1,0 +1,243 @@
+//! Answers that are streams: what is said before the answer, changes that subscribers hear of, and calls that nobody waits for.
+
+use std::time::Duration;
+
+use reqwest::Method;
+use serde_json::{Value, json};
+use server::Config;
+
+use crate::support::{Agent, Crib, Engine, Reply, Session, both_engines, call, eventually, modern};
+
+const STREAM: &str = "application/json, text/event-stream";
+/// Longer than anything here takes; only a fault waits it out.
+const PATIENCE: Duration = Duration::from_secs(20);
+
+fn with_fixtures(config: &mut Config) {
+    config.conformance = true;
+}
+
+/// A call of a fixture, with what its `_meta` says beside it.
+fn fixture(era: &str, tool: &str, meta: &Value) -> Value {
+    let mut message = match era {
+        "legacy" => call(1, tool, json!({})),
+        _ => modern(1, "tools/call", json!({"name": tool, "arguments": {}})),
+    };
+    for (name, value) in meta.as_object().unwrap() {
+        message["params"]["_meta"][name] = value.clone();
+    }
+    message
+}
+
+fn post(crib: &Crib, url: &str, credential: &str, accept: Option<&str>, message: &Value) -> reqwest::RequestBuilder {
+    let mut post = crib.http.post(url).bearer_auth(credential);
+    if let Some(accept) = accept {
+        post = post.header("accept", accept);
+    }
+    if message["params"]["_meta"]["io.modelcontextprotocol/protocolVersion"].is_string() {
+        post = post.header("mcp-protocol-version", "2026-07-28").header("mcp-method", message["method"].as_str().unwrap());
+        if let Some(name) = message["params"]["name"].as_str() {
+            post = post.header("mcp-name", name);
+        }
+    }
+    post.body(message.to_string())
+}
+
+/// The messages of a reply: one of plain JSON, or those of a stream.
+fn messages(reply: &Reply) -> (bool, Vec<Value>) {
+    match reply.header("content-type") {
+        Some("application/json") => (false, vec![reply.json()]),
+        _ => (true, reply.events()),
+    }
+}
+
+both_engines! {
+    async fn progress_and_logs_come_before_the_answer_to_those_who_asked_and_can_take_them(engine: Engine) {
+        let crib = Crib::start_with(engine, with_fixtures).await;
+        let tenant = crib.tenant().await;
+        let session = tenant.session().await;
+        let tools = ["test_tool_with_progress", "test_tool_with_logging", "test_simple_text"];
+        let agent = tenant.agent(&["conformance:run"], &tools).await;
+        let agent_door = format!("{}/api/mcp", crib.url);
+        const LEVEL: &str = "io.modelcontextprotocol/logLevel";
+        for (url, credential) in [(&session.url, &session.key), (&agent_door, &agent.token)] {
+            for (era, tool, meta, notices) in [
+                ("legacy", tools[0], json!({"progressToken": "p"}), 3),
+                ("legacy", tools[0], json!({"progressToken": 7}), 3),
+                ("legacy", tools[0], json!({}), 0),
+                ("legacy", tools[2], json!({"progressToken": "p"}), 0),
+                ("modern", tools[0], json!({"progressToken": "p"}), 3),
+                ("modern", tools[0], json!({}), 0),
+                ("modern", tools[1], json!({}), 0),
+                ("modern", tools[1], json!({LEVEL: "debug"}), 3),
+                ("modern", tools[1], json!({LEVEL: "info"}), 3),
+                ("modern", tools[1], json!({LEVEL: "error"}), 0),
+            ] {
+                let message = fixture(era, tool, &meta);
+                let plain = crib.send(post(&crib, url, credential, Some("application/json"), &message)).await;
+                assert!(!messages(&plain).0, "{message}: who cannot take a stream gets none");
+                let without = crib.send(post(&crib, url, credential, None, &message)).await;
+                assert!(!messages(&without).0, "{message}");
+
+                let streamed = crib.send(post(&crib, url, credential, Some(STREAM), &message)).await;
+                assert!(streamed.header("x-request-id").is_some());
+                let (is_stream, said) = messages(&streamed);
+                assert_eq!((is_stream, said.len()), (notices > 0, notices + 1), "{message}: {}", streamed.text);
+                let (answer, before) = said.split_last().unwrap();
+                assert_eq!(answer["result"]["content"], plain.json()["result"]["content"], "the same answer either way");
+                assert_eq!(answer["id"], 1);
+                for (number, notice) in before.iter().enumerate() {
+                    assert!(notice.get("id").is_none() && notice["jsonrpc"] == "2.0", "{notice}");
+                    if tool == tools[0] {
+                        let said = (&notice["method"], &notice["params"]["progressToken"], &notice["params"]["progress"]);
+                        assert_eq!(said.0, "notifications/progress");
+                        assert_eq!(said.1, &meta["progressToken"], "with its type");
+                        assert_eq!(said.2.as_f64(), Some([0.0, 50.0, 100.0][number]));
+                    } else {
+                        assert_eq!(
+                            (&notice["method"], &notice["params"]["level"]),
+                            (&json!("notifications/message"), &json!("info"))
+                        );
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// An open stream of events.
+struct Events {
+    response: reqwest::Response,
+    text: String,
+}
+
+impl Events {
+    async fn open(request: reqwest::RequestBuilder) -> Self {
+        let response = request.send().await.unwrap();
+        assert_eq!(response.status(), 200);
+        assert_eq!(response.headers()["content-type"], "text/event-stream");
+        Self { response, text: String::new() }
+    }
+
+    /// The next message; `None` when the stream has ended.
+    async fn next(&mut self) -> Option<Value> {
+        loop {
+            if let Some((event, rest)) = self.text.split_once("\n\n") {
+                let data = event.lines().find_map(|line| line.strip_prefix("data: ")).map(str::to_owned);
+                self.text = rest.to_owned();
+                match data {
+                    Some(data) => return Some(serde_json::from_str(&data).unwrap()),
+                    None => continue,
+                }
+            }
+            let chunk = tokio::time::timeout(PATIENCE, self.response.chunk()).await.expect("something is said in time");
+            self.text += std::str::from_utf8(&chunk.unwrap()?).unwrap();
+        }
+    }
+}
+
+/// Subscribes to these kinds of change, and waits until the server has heard it.
+async fn listen(crib: &Crib, url: &str, credential: &str, kinds: Value) -> Events {
+    let message = modern("sub", "subscriptions/listen", json!({"notifications": kinds}));
+    let mut events = Events::open(post(crib, url, credential, Some(STREAM), &message)).await;
+    let heard = events.next().await.unwrap();
+    assert_eq!(heard["method"], "notifications/subscriptions/acknowledged");
+    assert_eq!(heard["params"]["notifications"], kinds);
+    assert_eq!(heard["params"]["_meta"]["io.modelcontextprotocol/subscriptionId"], "sub");
+    events
+}
+
+async fn limit_to(crib: &Crib, key: &str, org: &str, agent: &Agent<'_>, tools: Value) {
+    let path = format!("/api/org/{org}/agents/{}", agent.id);
+    crib.api(Method::PATCH, &path, key, Some(json!({"tools": tools}))).await.expect(200);
+}
+
+both_engines! {
+    async fn subscribers_hear_that_their_tools_have_changed(engine: Engine) {
+        let crib = Crib::start_with(engine, with_fixtures).await;
+        let (tenant, other) = (crib.tenant().await, crib.tenant().await);
+        let (agent, stranger) = (tenant.agent(&["*"], &["bricks.list"]).await, other.agent(&["*"], &[]).await);
+        let session = tenant.session().await;
+        let url = format!("{}/api/mcp", crib.url);
+        let mut tools = listen(&crib, &url, &agent.token, json!({"toolsListChanged": true})).await;
+        let both = json!({"promptsListChanged": true, "toolsListChanged": true});
+        let mut either = listen(&crib, &session.url, &session.key, both).await;
+        let mut prompts = listen(&crib, &session.url, &session.key, json!({"promptsListChanged": true})).await;
+
+        // Another org's changes are nobody's business; the first thing heard is what comes after them.
+        limit_to(&crib, &other.key, &other.org, &stranger, json!(["kits.list"])).await;
+        session.call("test_trigger_prompt_change", json!({})).await.result();
+        for stream in [&mut either, &mut prompts] {
+            assert_eq!(stream.next().await.unwrap()["method"], "notifications/prompts/list_changed");
+        }
+        limit_to(&crib, &tenant.key, &tenant.org, &agent, json!(["kits.list", "kits.get"])).await;
+        for stream in [&mut tools, &mut either] {
+            let heard = stream.next().await.unwrap();
+            assert_eq!(heard["method"], "notifications/tools/list_changed");
+            assert_eq!(heard["params"]["_meta"]["io.modelcontextprotocol/subscriptionId"], "sub");
+        }
+        assert_eq!(agent.tools().await, ["kits.list", "kits.get"], "and what it then lists is what changed");
+        session.call("test_trigger_prompt_change", json!({})).await.result();
+        assert_eq!(prompts.next().await.unwrap()["method"], "notifications/prompts/list_changed", "it never heard of the tools");
+
+        // A server that stops says so, and a client knows that it must ask again.
+        let stopped = tokio::time::timeout(PATIENCE, crib.stop());
+        stopped.await.expect("open streams do not keep a server from stopping");
+        let last = tools.next().await.unwrap();
+        assert_eq!(
+            (&last["id"], &last["result"]["_meta"]["io.modelcontextprotocol/subscriptionId"]),
+            (&json!("sub"), &json!("sub"))
+        );
+        assert_eq!(tools.next().await, None);
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_subscription_needs_a_stream_and_the_modern_era() {
+    let crib = Crib::start(Engine::Sqlite).await;
+    let session = crib.tenant().await.session().await;
+    let ask =
+        async |accept: Option<&str>, message: &Value| crib.send(post(&crib, &session.url, &session.key, accept, message)).await;
+    let listen = |kinds: Value| modern(1, "subscriptions/listen", json!({"notifications": kinds}));
+    let without = ask(Some("application/json"), &listen(json!({"toolsListChanged": true}))).await;
+    assert_eq!((without.status, without.error_code()), (400, -32600), "{}", without.text);
+    for bad in [json!([]), json!({"toolsListChanged": "yes"}), json!({"resourceSubscriptions": [7]}), json!(null)] {
+        assert_eq!(ask(Some(STREAM), &listen(bad.clone())).await.error_code(), -32602, "{bad}");
+    }
+    let legacy = crate::support::request(1, "subscriptions/listen", json!({"notifications": {}}));
+    assert_eq!(ask(Some(STREAM), &legacy).await.error_code(), -32601);
+}
+
+/// Calls of `tool` that ended like this, as the figures have it.
+async fn counted(crib: &Crib, tool: &str, outcome: &str) -> u64 {
+    let figures = crib.send(crib.http.get(format!("{}/metrics", crib.url))).await.text;
+    let name = format!("toolcrib_calls_total{{tool=\"{tool}\",door=\"session\",outcome=\"{outcome}\"}} ");
+    figures.lines().find_map(|line| line.strip_prefix(&name)).map_or(0, |count| count.parse().unwrap())
+}
+
+async fn draft(session: &Session<'_>, patience: Duration) -> reqwest::Result<reqwest::Response> {
+    let brick = json!({"name": "b", "type": "score", "evaluation_prompt": "p"});
+    session.builder().body(call(1, "bricks.create_draft", brick).to_string()).timeout(patience).send().await
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_call_that_nobody_waits_for_is_cancelled_and_counted() {
+    let crib = Crib::start(Engine::Sqlite).await;
+    let session = crib.tenant().await.session().await;
+    draft(&session, PATIENCE).await.unwrap();
+    // Someone else holds the file, so a write cannot end before its client gives up.
+    let database = rusqlite::Connection::open(crib.folder.path().join("data/toolcrib.db")).unwrap();
+    database.execute_batch("BEGIN IMMEDIATE").unwrap();
+    for number in 1..=4 {
+        assert!(draft(&session, Duration::from_millis(200)).await.unwrap_err().is_timeout());
+        eventually("the cancelled call is counted", async || counted(&crib, "bricks.create_draft", "cancelled").await == number)
+            .await;
+    }
+    database.execute_batch("ROLLBACK").unwrap();
+    assert_eq!(counted(&crib, "bricks.create_draft", "completed").await, 1);
+    draft(&session, PATIENCE).await.unwrap();
+    assert_eq!(counted(&crib, "bricks.create_draft", "completed").await, 2, "the next call is served as if nothing had been");
+    // The one that was being written may stand; those that only waited their turn were never begun.
+    let listed = session.call("bricks.list", json!({})).await.result();
+    let bricks = listed["structuredContent"]["bricks"].as_array().unwrap().len();
+    assert!((2..=3).contains(&bricks), "{bricks}");
+}
