@@ -92,3 +92,9 @@ pub const REQUEST_STATE_TTL_MS: i64 = 15 * 60 * 1_000;
 pub const SUBSCRIPTION_URIS_MAX: usize = 1_000;
 /// Largest body of a management call that anyone may make (a login): strangers must not fill the memory.
 pub const PUBLIC_BODY_BYTES_MAX: usize = 16 * 1024;
+/// Most of a refused request's body that is read and thrown away, so that the client reads why it was refused.
+pub const LINGER_BYTES_MAX: usize = 64 * 1024 * 1024;
+/// How long that may take in all.
+pub const LINGER_SECONDS: u64 = 10;
+/// How long the client may say nothing meanwhile.
+pub const LINGER_IDLE_SECONDS: u64 = 1;

@@ -135,7 +135,7 @@ fn is_locked(data: &Path) -> bool {
 }
 
 /// A url as the client uses it.
-fn checked_url(url: &str) -> Result<String> {
+pub(crate) fn checked_url(url: &str) -> Result<String> {
     let trimmed = url.trim().trim_end_matches('/');
     if !trimmed.starts_with("http://") && !trimmed.starts_with("https://") {
         bail!("`{url}` is no url of a server: write http://… or https://…");

@@ -26,11 +26,34 @@ impl Failures {
         Self { clock, failures_max, windows: Cache::new(limits::LIMITER_CACHE_MAX) }
     }
 
-    /// Counts an attempt under each of `names` before it is looked at, so that many at once cannot slip past, and refuses
-    /// when one of them has failed too often in its minute, whether or not this attempt is right.
+    /// Refuses when one of `names` has failed too often in its minute.
+    pub(crate) fn check(&self, names: &[String]) -> Result<(), Refusal> {
+        let now = self.clock.now();
+        for window in names.iter().filter_map(|name| self.windows.get(name)) {
+            let window = window.lock().unwrap_or_else(PoisonError::into_inner);
+            if window.is_of(now) {
+                window.refuse_beyond(self.failures_max, now)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Counts an attempt under each of `names`, whatever comes of it: as many as may fail and not one more, however many are
+    /// made at once. Those beyond are refused, whether or not they are right.
     pub(crate) fn attempt(&self, names: &[String]) -> Result<(), Refusal> {
+        // Who is refused under one name adds nothing to the other: nobody locks out someone else's.
         self.check(names)?;
-        self.note(names);
+        let now = self.clock.now();
+        for name in names {
+            let fresh = || Arc::new(Mutex::new(Window { since: now, failures: 0 }));
+            let window = self.windows.get_or_insert_with(name, || Ok::<_, ()>(fresh())).unwrap_or_else(|()| fresh());
+            let mut window = window.lock().unwrap_or_else(PoisonError::into_inner);
+            if !window.is_of(now) {
+                *window = Window { since: now, failures: 0 };
+            }
+            window.refuse_beyond(self.failures_max, now)?;
+            window.failures += 1;
+        }
         Ok(())
     }
 
@@ -41,33 +64,20 @@ impl Failures {
             window.failures = window.failures.saturating_sub(1);
         }
     }
+}
 
-    fn check(&self, names: &[String]) -> Result<(), Refusal> {
-        let now = self.clock.now();
-        for window in names.iter().filter_map(|name| self.windows.get(name)) {
-            let window = window.lock().unwrap_or_else(PoisonError::into_inner);
-            let ends = window.since.plus_ms(WINDOW_MS);
-            // A clock that was set back must not lock anyone out for longer than a minute.
-            let current = now >= window.since && now < ends;
-            if current && window.failures >= self.failures_max {
-                let wait_ms = ends.ms().saturating_sub(now.ms()).unsigned_abs();
-                return Err(Refusal::TooManyRequests { retry_after_seconds: wait_ms.div_ceil(1_000).max(1) });
-            }
-        }
-        Ok(())
+impl Window {
+    /// Whether its minute is still running. A clock that was set back must not lock anyone out for longer than that.
+    fn is_of(&self, now: Timestamp) -> bool {
+        now >= self.since && now < self.since.plus_ms(WINDOW_MS)
     }
 
-    fn note(&self, names: &[String]) {
-        let now = self.clock.now();
-        for name in names {
-            let fresh = || Arc::new(Mutex::new(Window { since: now, failures: 0 }));
-            let window = self.windows.get_or_insert_with(name, || Ok::<_, ()>(fresh())).unwrap_or_else(|()| fresh());
-            let mut window = window.lock().unwrap_or_else(PoisonError::into_inner);
-            if now < window.since || now >= window.since.plus_ms(WINDOW_MS) {
-                *window = Window { since: now, failures: 0 };
-            }
-            window.failures += 1;
+    fn refuse_beyond(&self, failures_max: u32, now: Timestamp) -> Result<(), Refusal> {
+        if self.failures < failures_max {
+            return Ok(());
         }
+        let wait_ms = self.since.plus_ms(WINDOW_MS).ms().saturating_sub(now.ms()).unsigned_abs();
+        Err(Refusal::TooManyRequests { retry_after_seconds: wait_ms.div_ceil(1_000).max(1) })
     }
 }
 
@@ -94,7 +104,7 @@ mod tests {
     fn a_clock_that_jumps_back_locks_nobody_out() {
         let clock = Clock::manual(Timestamp::from_ms(1_000_000));
         let failures = Failures::new(clock.clone(), 1);
-        failures.note(&["a".to_owned()]);
+        assert!(failures.attempt(&["a".to_owned()]).is_ok());
         clock.advance_ms(-500_000);
         assert!(failures.check(&["a".to_owned()]).is_ok());
     }

@@ -10,6 +10,7 @@ mod dispatch;
 mod doors;
 mod first_start;
 mod hosts;
+mod linger;
 mod listen;
 mod listing;
 mod metrics;

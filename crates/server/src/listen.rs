@@ -14,6 +14,7 @@ use tokio::sync::{Semaphore, watch};
 use tower::ServiceExt;
 
 use crate::doors::{self, Entrance};
+use crate::linger;
 use crate::state::Shared;
 
 /// Serves `listener` until `stopping` turns true, then waits for calls under way, at most for the drain limit.
@@ -68,16 +69,19 @@ fn connection(
         tracing::debug!(%error, "cannot turn Nagle off");
     }
     let (router, shared) = (router.clone(), Arc::clone(state));
-    let service = hyper::service::service_fn(move |mut request: http::Request<hyper::body::Incoming>| {
+    let service = hyper::service::service_fn(move |request: http::Request<hyper::body::Incoming>| {
         let (router, state) = (router.clone(), Arc::clone(&shared));
         async move {
-            match Entrance::of(request.uri().path()) {
+            let (mut request, unread) = linger::watch(request);
+            let response = match Entrance::of(request.uri().path()) {
                 Some(entrance) => Ok(doors::answer(state, entrance, request).await),
                 None => {
                     request.extensions_mut().insert(ConnectInfo(address));
                     router.oneshot(request).await
                 }
-            }
+            };
+            unread.drain().await;
+            response
         }
     });
     http1::Builder::new()

@@ -8,6 +8,7 @@ use server::{Config, MasterKeySource};
 
 use super::settings::{LogFormat, Settings};
 use crate::environment;
+use crate::find::checked_url;
 
 /// The name of a settings file.
 pub(crate) const CONFIG_FILE: &str = "toolcrib.toml";
@@ -57,6 +58,9 @@ impl Resolved {
         }
         let master_key = master_key(&flags, &written, environment::master_key());
         let settings = flags.or(written);
+        if let Some(url) = &settings.public_url {
+            checked_url(url).context("the public url cannot be used")?;
+        }
         let data = settings.data.as_deref().map(absolute).transpose()?.unwrap_or(folder);
         Ok(Self { settings, master_key, data, file })
     }

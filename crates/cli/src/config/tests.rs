@@ -61,6 +61,16 @@ fn an_unknown_key_is_named_with_the_known_ones() {
 }
 
 #[test]
+fn a_public_url_is_one_wherever_it_stands() {
+    let folder = tempfile::tempdir().unwrap();
+    for (file, flags) in [("public_url = \"crib.example\"\n", &[][..]), ("", &["--public-url", "crib.example"])] {
+        let error = format!("{:#}", load(folder.path(), file, flags).unwrap_err());
+        assert!(error.contains("public url") && error.contains("`crib.example`") && error.contains("https://"), "{error}");
+    }
+    assert!(load(folder.path(), "", &["--public-url", "https://crib.example/"]).is_ok());
+}
+
+#[test]
 fn a_named_file_must_exist() {
     let error =
         Resolved::load(flags(&["--data", "/nowhere"]), Some(Path::new("/nowhere/x.toml")), Search::DataFolder).unwrap_err();

@@ -6,3 +6,5 @@ mod doctor;
 mod errors;
 mod help;
 mod management;
+mod secrets;
+mod serve;

@@ -24,6 +24,7 @@ mod conformance;
 mod connect;
 mod console;
 mod durability;
+mod escalation;
 mod examples;
 mod leak;
 mod management;

@@ -153,7 +153,8 @@ async fn the_first_steps_can_be_taken() {
         command.args(&words(&step.command)[1..]).env("PATH", path);
         said.push((step.command.clone(), Said::by(command).await.ok().to_owned()));
     }
-    let printed = |start: &str| &said.iter().find(|(command, _)| command.starts_with(start)).unwrap_or_else(|| panic!("{start}")).1;
+    let printed =
+        |start: &str| &said.iter().find(|(command, _)| command.starts_with(start)).unwrap_or_else(|| panic!("{start}")).1;
     assert!(printed("toolcrib tools").contains("\nbricks.list "));
     assert_eq!(printed("toolcrib call bricks.list"), "Listed 0 brick(s).\n");
     assert!(printed("toolcrib connect claude").contains("/app/.mcp.json written"));

@@ -40,6 +40,9 @@ fn run(terminal: &Terminal, flags: &str, script: &str) -> Command {
     command
 }
 
+/// What there should be of config files once all is over.
+const NOTHING: &[PathBuf] = &[];
+
 /// The config files in the terminal's directory.
 fn config_files(terminal: &Terminal) -> Vec<PathBuf> {
     let paths = std::fs::read_dir(&terminal.here).unwrap().map(|entry| entry.unwrap().path());
@@ -145,7 +148,7 @@ async fn exit_codes_are_the_agents_and_outcomes_are_what_was_asked_for() {
     assert_eq!(json.code, Some(5));
     let newest = server.sessions().await.remove(0);
     assert_eq!(serde_json::from_str::<Value>(&json.out).unwrap(), json!({"sessionId": newest["sessionId"], "exitCode": 5}));
-    assert_eq!(config_files(&terminal), [PathBuf::new(); 0]);
+    assert_eq!(config_files(&terminal), NOTHING);
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -155,7 +158,7 @@ async fn an_agent_that_cannot_start_leaves_nothing_behind() {
     assert!(said.refused(1).contains("cannot start `./no-such-agent`"), "{said:?}");
     let session = server.sessions().await.remove(0);
     assert_eq!((&session["state"], &session["outcome"]), (&json!("ended"), &json!("rejected")));
-    assert_eq!(config_files(&terminal), [PathBuf::new(); 0]);
+    assert_eq!(config_files(&terminal), NOTHING);
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -179,6 +182,6 @@ async fn runs_in_one_directory_do_not_meet_and_clear_up_after_the_dead() {
     std::fs::remove_file(terminal.here.join("stay")).unwrap();
     assert_eq!(first.finish().await.0, Some(0));
     assert_eq!(second.finish().await.0, Some(0));
-    assert_eq!(config_files(&terminal), [PathBuf::new(); 0]);
+    assert_eq!(config_files(&terminal), NOTHING);
     assert!(terminal.here.join(".mcp.json").exists(), "what is not ours stays");
 }

@@ -82,22 +82,22 @@ impl Orgs<'_> {
 
     /// Changes an org's name or plan; its slug stays.
     pub async fn change(&self, id: &OrgId, name: Option<&str>, plan_has_graph: Option<bool>) -> Result<Option<Org>> {
-        let Some(mut org) = self.get(id).await? else {
-            return Ok(None);
-        };
-        if let Some(name) = name {
-            org.name = checked_name(name)?;
-        }
-        org.plan_has_graph = plan_has_graph.unwrap_or(org.plan_has_graph);
-        let row = org.clone();
+        let (id, name) = (*id, name.map(checked_name).transpose()?);
         self.0
             .store
             .write_instance(move |tx| {
-                tx.execute(sql::UPDATE_ORG, &params![row.id, row.name, row.plan_has_graph])?;
-                tx.bump(&row.id)
+                let Some(mut org) = tx.first(sql::ORG, &params![id], Org::from_row)? else {
+                    return Ok(None);
+                };
+                if let Some(name) = &name {
+                    org.name.clone_from(name);
+                }
+                org.plan_has_graph = plan_has_graph.unwrap_or(org.plan_has_graph);
+                tx.execute(sql::UPDATE_ORG, &params![id, org.name, org.plan_has_graph])?;
+                tx.bump(&id)?;
+                Ok(Some(org))
             })
-            .await?;
-        Ok(Some(org))
+            .await
     }
 }
 

@@ -35,7 +35,7 @@ both_engines! {
         assert_eq!(report["ok"], true);
         assert_eq!(verdicts(&report), expected.iter().map(|name| (*name, "ok")).collect::<Vec<_>>());
         let shown = terminal.run("doctor").await;
-        assert!(shown.ok().contains(&format!("key          good in the org `default`\n")), "{shown:?}");
+        assert!(shown.ok().contains("key          good in the org `default`\n"), "{shown:?}");
         assert!(shown.out.ends_with("claude: `toolcrib connect claude` sets one up\n"), "{shown:?}");
         if let Some(password) = place.database_url.as_ref().and_then(|url| url.split('@').next()?.rsplit(':').next().map(str::to_owned)) {
             assert!(!shown.out.contains(&format!("{password}@")), "no password is shown");

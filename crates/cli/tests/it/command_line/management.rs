@@ -10,9 +10,9 @@ use crate::support::{Engine, Place, Terminal, Transcript, both_engines};
 macro_rules! transcripts {
     ($($name:ident)*) => {both_engines! {$(
         async fn $name(engine: Engine) {
-            let path = concat!("transcripts/", stringify!($name), ".txt");
-            let written = include_str!(concat!("transcripts/", stringify!($name), ".txt"));
-            expect_file![path].assert_eq(&retyped(engine, written).await);
+            let path = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/it/command_line/transcripts/", stringify!($name), ".txt");
+            let written = std::fs::read_to_string(path).unwrap();
+            expect_file![path].assert_eq(&retyped(engine, &written).await);
         }
     )*}};
 }

@@ -116,4 +116,17 @@ both_engines! {
         refused(&tenant.post("agents", nowhere).await, 404, "not_found");
         assert_eq!(tenant.get("agents").await.expect(200)["agents"], json!([]));
     }
+
+    async fn a_fleet_that_starts_at_once_is_let_in(engine: Engine) {
+        let crib = Crib::start(engine).await;
+        let tenant = crib.tenant().await;
+        let mut fleet = Vec::new();
+        for _ in 0..30 {
+            fleet.push(tenant.agent(&["*"], &[]).await);
+        }
+        // All from one address, where eleven failures would be too many.
+        let started = futures_util::future::join_all(fleet.iter().map(|agent| agent.authenticate())).await;
+        let statuses: Vec<u16> = started.iter().map(|reply| reply.status).collect();
+        assert_eq!(statuses, [200; 30]);
+    }
 }

@@ -89,4 +89,36 @@ both_engines! {
             assert_eq!(nowhere, json!({*noun: [], "nextCursor": null}), "{path}");
         }
     }
+
+    async fn a_key_for_some_projects_pages_through_those(engine: Engine) {
+        let crib = Crib::start(engine).await;
+        let mut tenant = crib.tenant().await;
+        let (mut covered, mut sessions) = (Vec::new(), Vec::new());
+        for number in 0..6 {
+            let made = tenant.post("projects", json!({"name": format!("project {number}")})).await.expect(201);
+            tenant.project = text(&made["project"]["id"]);
+            let session = tenant.session().await;
+            if number % 3 == 0 {
+                covered.insert(0, tenant.project.clone());
+                sessions.insert(0, session.id);
+            }
+        }
+        let minted = tenant.post("keys", json!({"name": "narrow", "projects": covered})).await.expect(201);
+        let key = text(&minted["key"]["fullKey"]);
+        for (noun, id, expected) in [("projects", "id", &covered), ("sessions", "sessionId", &sessions)] {
+            for limit in [1, 2, 200] {
+                let (mut seen, mut cursor) = (Vec::new(), String::new());
+                loop {
+                    let path = format!("/api/org/{}/{noun}?limit={limit}{cursor}", tenant.org);
+                    let found = crib.api(Method::GET, &path, &key, None).await.expect(200);
+                    seen.extend(found[noun].as_array().unwrap().iter().map(|row| text(&row[id])));
+                    match found["nextCursor"].as_str() {
+                        Some(next) => cursor = format!("&cursor={next}"),
+                        None => break,
+                    }
+                }
+                assert_eq!(&seen, expected, "{noun} by {limit}");
+            }
+        }
+    }
 }

@@ -103,4 +103,18 @@ both_engines! {
         };
         assert_eq!((bricks(&ours.org).await, bricks(&theirs.org).await), (1, 0));
     }
+
+    async fn changes_made_at_once_all_hold(engine: Engine) {
+        let crib = Crib::start(engine).await;
+        let tenant = crib.tenant().await;
+        let path = format!("/api/org/{}", tenant.org);
+        for number in 0..5 {
+            let (name, graph) = (format!("name {number}"), number % 2 == 0);
+            let change = |body: Value| crib.api(Method::PATCH, &path, &crib.admin_key, Some(body));
+            let (one, two) = tokio::join!(change(json!({"name": name})), change(json!({"plan": {"kg_enabled": graph}})));
+            assert_eq!((one.status, two.status), (200, 200));
+            let shown = crib.api(Method::GET, &path, &tenant.key, None).await.expect(200);
+            assert_eq!((&shown["org"]["name"], &shown["org"]["plan"]["kg_enabled"]), (&json!(name), &json!(graph)));
+        }
+    }
 }

@@ -2,6 +2,7 @@
 
 use reqwest::Method;
 use serde_json::json;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
 
 use super::{members, refused};
 use crate::menu::{Need, ROUTES, Things};
@@ -11,6 +12,22 @@ use crate::support::{Crib, Engine, Reply, both_engines};
 fn check_id(what: &str, reply: &Reply) {
     let id = reply.header("x-request-id").unwrap_or_else(|| panic!("{what} has no x-request-id"));
     assert!(id.starts_with("req_") && id.len() == 30, "{what}: {id}");
+}
+
+/// The simplest of clients: it writes all it has to say before it reads a word.
+async fn send_all_then_read(crib: &Crib, head: &str, body: &[u8]) -> String {
+    let mut stream = tokio::net::TcpStream::connect(crib.url.strip_prefix("http://").unwrap()).await.unwrap();
+    stream.write_all(head.as_bytes()).await.unwrap();
+    if head.contains("chunked") {
+        stream.write_all(format!("{:x}\r\n", body.len()).as_bytes()).await.expect("the server listens to the end");
+    }
+    stream.write_all(body).await.expect("the server listens to the end");
+    if head.contains("chunked") {
+        stream.write_all(b"\r\n0\r\n\r\n").await.expect("the server listens to the end");
+    }
+    let mut answer = vec![0; 1_024];
+    let bytes = stream.read(&mut answer).await.unwrap();
+    String::from_utf8_lossy(&answer[..bytes]).into_owned()
 }
 
 both_engines! {
@@ -101,6 +118,39 @@ both_engines! {
         // Strangers may send less.
         let login = json!({"email": "a@b.example", "password": "x".repeat(17_000)}).to_string();
         refused(&crib.send(crib.http.post(format!("{}/api/console/login", crib.url)).body(login)).await, 413, "too_large");
+    }
+
+    async fn a_client_that_sends_too_much_still_hears_why_it_was_refused(engine: Engine) {
+        let crib = Crib::start_with(engine, |config| config.limits.body_bytes_max = 100_000).await;
+        let tenant = crib.tenant().await;
+        let session = tenant.session().await;
+        let (door, projects) = (format!("/api/mcp/{}", session.id), format!("/api/org/{}/projects", tenant.org));
+        // More than the kernel keeps for a reader that does not read.
+        let body = vec![b' '; 12 * 1024 * 1024];
+        for (method, path, key, status) in [
+            ("POST", door.as_str(), session.key.as_str(), 413),
+            ("POST", &door, "nonsense", 401),
+            ("PUT", &door, &session.key, 405),
+            ("POST", "/api/mcp/ses_00000000000000000000000000", &tenant.key, 404),
+            ("POST", &projects, &tenant.key, 413),
+            ("POST", &projects, "nonsense", 401),
+            ("POST", "/api/nothing", "nonsense", 404),
+            ("POST", "/api/console/login", "nonsense", 413),
+        ] {
+            for length in ["content-length: 12582912", "transfer-encoding: chunked"] {
+                let head =
+                    format!("{method} {path} HTTP/1.1\r\nhost: localhost\r\nauthorization: Bearer {key}\r\n{length}\r\n\r\n");
+                let answer = send_all_then_read(&crib, &head, &body).await;
+                assert!(answer.starts_with(&format!("HTTP/1.1 {status} ")), "{method} {path} {length}: {answer}");
+            }
+        }
+        // Who asks before sending is answered before sending.
+        let head = format!(
+            "POST {projects} HTTP/1.1\r\nhost: localhost\r\nauthorization: Bearer nonsense\r\nexpect: 100-continue\r\n\
+             content-length: 12582912\r\n\r\n"
+        );
+        let answer = send_all_then_read(&crib, &head, &[]).await;
+        assert!(answer.starts_with("HTTP/1.1 401 "), "{answer}");
     }
 
     async fn a_foreign_host_or_origin_is_refused(engine: Engine) {

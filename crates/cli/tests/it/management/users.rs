@@ -94,4 +94,18 @@ both_engines! {
         tenant.api(Method::DELETE, &path, None).await.expect(204);
         assert_eq!((me(&person).await, person.log_in("quite another password").await.status), (401, 401));
     }
+
+    async fn changes_made_at_once_all_hold(engine: Engine) {
+        let crib = Crib::start(engine).await;
+        let tenant = crib.tenant().await;
+        let user = text(&tenant.post("users", person("ann@example.com", "member")).await.expect(201)["user"]["id"]);
+        let path = format!("users/{user}");
+        for (role, disabled) in [("admin", true), ("member", false), ("admin", true), ("owner", false), ("member", true)] {
+            let change = |body: Value| tenant.api(Method::PATCH, &path, Some(body));
+            let (one, two) = tokio::join!(change(json!({"role": role})), change(json!({"disabled": disabled})));
+            assert_eq!((one.status, two.status), (200, 200));
+            let shown = tenant.get(&path).await.expect(200);
+            assert_eq!((&shown["user"]["role"], &shown["user"]["disabled"]), (&json!(role), &json!(disabled)));
+        }
+    }
 }

@@ -1,10 +1,8 @@
 //! Signals, kill -9, a terminal's Ctrl-C, a server that goes away: what is left of a run.
 
-use std::path::PathBuf;
-
 use serde_json::{Value, json};
 
-use super::{Running, beside_a_server, config_files, run};
+use super::{NOTHING, Running, beside_a_server, config_files, run};
 use crate::support::{Said, binary, eventually};
 
 /// Says that it has begun, and waits for a signal; ends with 40 when it is one that it listens to.
@@ -47,7 +45,7 @@ async fn signals_reach_the_agent_and_its_children() {
         eventually("the agent and its children are gone", async || living(|_, group| group == agent).is_empty()).await;
         let session = server.sessions().await.remove(0);
         assert_eq!((&session["state"], &session["outcome"]), (&json!("ended"), &json!("rework")), "{signal}");
-        assert_eq!(config_files(&terminal), [PathBuf::new(); 0], "{signal}");
+        assert_eq!(config_files(&terminal), NOTHING, "{signal}");
     }
 }
 
@@ -89,7 +87,7 @@ async fn a_server_that_goes_away_costs_the_agent_nothing() {
     let words = String::from_utf8(output.stderr).unwrap();
     assert_eq!(output.status.code(), Some(6), "{words}");
     assert!(words.starts_with("warning: cannot end the session ses_") && words.contains("ends by itself"), "{words}");
-    assert_eq!(config_files(&terminal), [PathBuf::new(); 0]);
+    assert_eq!(config_files(&terminal), NOTHING);
 }
 
 /// Starts a command at a terminal of its own, waits for its first line, types Ctrl-C, and says what came and the exit code.
@@ -119,5 +117,5 @@ async fn at_a_terminal_ctrl_c_is_the_agents() {
     assert_eq!(Said::by(command).await.ok(), "heard 40\n");
     let session: Value = server.sessions().await.remove(0);
     assert_eq!(session["state"], "ended");
-    assert_eq!(config_files(&terminal), [PathBuf::new(); 0]);
+    assert_eq!(config_files(&terminal), NOTHING);
 }

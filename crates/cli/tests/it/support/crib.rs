@@ -2,7 +2,6 @@
 
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use base::Clock;
 use reqwest::Method;
 use serde_json::{Value, json};
 use server::{Config, Server};
@@ -15,8 +14,6 @@ use super::{Reply, Tenant};
 pub(crate) struct Crib {
     pub(crate) url: String,
     pub(crate) admin_key: String,
-    pub(crate) clock: Clock,
-    pub(crate) config: Config,
     pub(crate) http: reqwest::Client,
     server: Option<Server>,
     orgs: AtomicU32,
@@ -37,26 +34,9 @@ impl Crib {
             config.database_url = Some(postgres::fresh_database());
         }
         change(&mut config);
-        let server = Server::start(config.clone()).await.expect("the server starts");
+        let server = Server::start(config).await.expect("the server starts");
         let file = server.server_file().clone();
-        Self {
-            url: file.url,
-            admin_key: file.key,
-            clock: config.clock.clone(),
-            config,
-            http: client(),
-            server: Some(server),
-            orgs: AtomicU32::new(0),
-            folder,
-        }
-    }
-
-    /// Stops the server and starts it again on the same data.
-    pub(crate) async fn restart(&mut self) {
-        self.server.take().unwrap().stop().await;
-        let server = Server::start(self.config.clone()).await.expect("the server starts again");
-        self.url = server.server_file().url.clone();
-        self.server = Some(server);
+        Self { url: file.url, admin_key: file.key, http: client(), server: Some(server), orgs: AtomicU32::new(0), folder }
     }
 
     pub(crate) async fn stop(mut self) {

@@ -15,7 +15,7 @@ pub(crate) use reply::Reply;
 pub(crate) use tenant::{Agent, Session, Tenant};
 pub(crate) use terminal::{Said, Terminal, eventually, words};
 pub(crate) use testkit::{Engine, both_engines};
-pub(crate) use transcript::{Transcript, ids, steady};
+pub(crate) use transcript::{Transcript, steady};
 
 use serde_json::{Value, json};
 

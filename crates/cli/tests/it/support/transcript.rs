@@ -71,8 +71,8 @@ pub(crate) fn steady(text: &str) -> String {
     let mut rest = text;
     while let Some(first) = rest.chars().next() {
         let word = run(rest, |c| c.is_ascii_alphanumeric() || c == '_');
-        let (said, used) = if rest.starts_with(LOOPBACK) {
-            (format!("{LOOPBACK}7420"), LOOPBACK.len() + run(&rest[LOOPBACK.len()..], |c| c.is_ascii_digit()))
+        let (said, used) = if let Some(port) = rest.strip_prefix(LOOPBACK) {
+            (format!("{LOOPBACK}7420"), LOOPBACK.len() + run(port, |c| c.is_ascii_digit()))
         } else if is_time(rest) {
             (TIME.to_owned(), TIME.len())
         } else if word > 0 {
@@ -87,7 +87,7 @@ pub(crate) fn steady(text: &str) -> String {
 }
 
 /// Every id in a text.
-pub(crate) fn ids(text: &str) -> Vec<String> {
+fn ids(text: &str) -> Vec<String> {
     let pieces = text.split(|c: char| !c.is_ascii_alphanumeric() && c != '_');
     pieces.filter(|piece| id_prefix(piece).is_some()).map(str::to_owned).collect()
 }

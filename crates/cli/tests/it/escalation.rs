@@ -1,0 +1,100 @@
+//! Nobody gets more than they have: not by minting, not by changing what others have, not by being quick.
+
+use futures_util::future::join_all;
+use reqwest::Method;
+use serde_json::json;
+
+use crate::support::{Crib, Engine, both_engines, call, modern};
+
+both_engines! {
+    async fn a_key_mints_nothing_that_outlives_it(engine: Engine) {
+        let clock = base::Clock::manual(base::Timestamp::from_ms(1_800_000_000_000));
+        let crib = Crib::start_with(engine, |config| config.clock = clock.clone()).await;
+        let tenant = crib.tenant().await;
+        let at = |seconds: i64| clock.now().plus_ms(seconds * 1_000).rfc3339();
+        let body = json!({"name": "an hour", "projects": "all", "expiresAt": at(3_600)});
+        let brief = tenant.post("keys", body).await.expect(201)["key"]["fullKey"].as_str().unwrap().to_owned();
+        let path = format!("/api/org/{}/keys", tenant.org);
+        let mint = async |body| crib.api(Method::POST, &path, &brief, Some(body)).await;
+        let later = mint(json!({"name": "k", "projects": "all", "expiresAt": at(7_200)})).await;
+        assert_eq!(later.status, 403, "{}", later.text);
+        let unsaid = mint(json!({"name": "k", "projects": "all"})).await.expect(201);
+        assert_eq!(unsaid["key"]["expiresAt"], at(3_600));
+        let sooner = mint(json!({"name": "k", "projects": "all", "expiresAt": at(60)})).await.expect(201);
+        assert_eq!(sooner["key"]["expiresAt"], at(60));
+    }
+
+    async fn a_narrow_key_revokes_itself_but_not_a_wider_one(engine: Engine) {
+        let crib = Crib::start(engine).await;
+        let tenant = crib.tenant().await;
+        let narrow = tenant.post("keys", json!({"name": "narrow", "projects": "all", "scopes": ["keys:write"]})).await.expect(201);
+        let (narrow_id, narrow_key) = (narrow["key"]["id"].as_str().unwrap(), narrow["key"]["fullKey"].as_str().unwrap());
+        let listed = tenant.get("keys").await.expect(200);
+        let wide = listed["keys"].as_array().unwrap().iter().find(|key| key["id"] != narrow["key"]["id"]).unwrap().clone();
+        let revoke = async |id: &str| {
+            crib.api(Method::DELETE, &format!("/api/org/{}/keys/{id}", tenant.org), narrow_key, None).await.status
+        };
+        assert_eq!(revoke(wide["id"].as_str().unwrap()).await, 403);
+        assert_eq!(tenant.get("keys").await.status, 200, "the wider key lives");
+        assert_eq!(revoke(narrow_id).await, 204);
+        assert_eq!(revoke(narrow_id).await, 401, "and the narrow one does not");
+    }
+
+    async fn who_may_register_agents_cannot_lend_itself_a_wider_one(engine: Engine) {
+        let crib = Crib::start(engine).await;
+        let tenant = crib.tenant().await;
+        let agent = tenant.agent(&["*"], &["bricks.list"]).await;
+        let key = tenant.key_with(&["agents:write"]).await;
+        let change = async |body| {
+            crib.api(Method::PATCH, &format!("/api/org/{}/agents/{}", tenant.org, agent.id), &key, Some(body)).await.status
+        };
+        assert_eq!(change(json!({"tools": ["bricks.create_draft"]})).await, 403);
+        assert_eq!(change(json!({"rate_limit": {"per_minute": 1000}})).await, 403);
+        assert_eq!(agent.tools().await, ["bricks.list"]);
+        assert_eq!(change(json!({"disabled": true})).await, 200, "locking out is its right");
+        assert_eq!(change(json!({"disabled": false})).await, 403);
+    }
+
+    async fn many_guesses_at_once_are_not_more_guesses(engine: Engine) {
+        let crib = Crib::start(engine).await;
+        let agent = crib.tenant().await.agent(&["*"], &["bricks.list"]).await;
+        let url = format!("{}/api/agents/authenticate", crib.url);
+        let wrong = json!({"agent_key": agent.agent_key, "agent_secret": "wrong"});
+        let guesses = (0..40).map(|_| crib.send(crib.http.post(&url).json(&wrong)));
+        let statuses: Vec<u16> = join_all(guesses).await.iter().map(|reply| reply.status).collect();
+        let looked_at = statuses.iter().filter(|status| **status == 401).count();
+        assert!(looked_at <= 10 && statuses.iter().all(|status| [401, 429].contains(status)), "{statuses:?}");
+    }
+
+    async fn a_stream_ends_with_the_credential_that_opened_it(engine: Engine) {
+        let crib = Crib::start(engine).await;
+        let tenant = crib.tenant().await;
+        let session = tenant.session().await;
+        let listen = modern("s", "subscriptions/listen", json!({"notifications": {"toolsListChanged": true}}));
+        let headers = [("mcp-protocol-version", "2026-07-28"), ("mcp-method", "subscriptions/listen"), ("accept", "text/event-stream")];
+        let builder = headers.into_iter().fold(session.builder(), |builder, (name, value)| builder.header(name, value));
+        let mut stream = builder.body(listen.to_string()).send().await.unwrap();
+        let first = String::from_utf8(stream.chunk().await.unwrap().unwrap().to_vec()).unwrap();
+        assert!(first.contains("subscriptions/acknowledged"), "{first}");
+        tenant.post(&format!("sessions/{}/end", session.id), json!({})).await.expect(200);
+        let mut rest = String::new();
+        while let Some(chunk) = stream.chunk().await.unwrap() {
+            rest.push_str(std::str::from_utf8(&chunk).unwrap());
+        }
+        assert!(!rest.contains("list_changed") && rest.contains("\"result\""), "{rest}");
+    }
+
+    async fn who_asks_for_progress_gets_a_stream_even_when_nothing_is_said(engine: Engine) {
+        let crib = Crib::start(engine).await;
+        let session = crib.tenant().await.session().await;
+        let mut message = call(7, "bricks.list", json!({}));
+        message["params"]["_meta"] = json!({"progressToken": "t"});
+        let both = session.builder().header("accept", "application/json, text/event-stream").body(message.to_string());
+        let events = crib.send(both).await.events();
+        assert_eq!((events.len(), events[0]["id"].clone()), (1, json!(7)));
+        let plain = crib.send(session.builder().header("accept", "application/json").body(message.to_string())).await;
+        assert_eq!(plain.result()["structuredContent"], json!({"bricks": []}));
+        let refused = crib.send(session.builder().header("accept", "text/event-stream").body(message.to_string().replace("bricks.list", "no_such"))).await;
+        assert_eq!(refused.error_code(), -32601, "what is not let in is answered plainly");
+    }
+}

@@ -1,0 +1,85 @@
+//! What a client still sends after it was refused. To close on it would reset the connection, and many clients would never read
+//! why: so the rest is read and thrown away first, within limits.
+
+use std::pin::Pin;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::task::{Context, Poll};
+use std::time::Duration;
+
+use base::limits::{LINGER_BYTES_MAX, LINGER_IDLE_SECONDS, LINGER_SECONDS};
+use bytes::Bytes;
+use http::{Request, header};
+use http_body::{Body, Frame, SizeHint};
+use http_body_util::BodyExt;
+use hyper::body::Incoming;
+
+/// A body of at most this many bytes comes in one breath with its head, and leaves nothing to wait for.
+const SMALL_BYTES: u64 = 16 * 1024;
+
+/// A request's body, which leaves what was not read of it to [`Unread`].
+pub(crate) struct Watched {
+    body: Option<Incoming>,
+    rest: Option<Arc<Mutex<Option<Incoming>>>>,
+}
+
+/// What nobody has read of a body.
+pub(crate) struct Unread(Option<Arc<Mutex<Option<Incoming>>>>);
+
+/// Watches the body of a request, if it is large enough to be worth it.
+pub(crate) fn watch(request: Request<Incoming>) -> (Request<Watched>, Unread) {
+    let small = request.body().size_hint().upper().is_some_and(|bytes| bytes <= SMALL_BYTES);
+    // Who asks first whether to send the body, and is refused, does not send it.
+    let asks_first = request.headers().contains_key(header::EXPECT);
+    let rest = (!small && !asks_first).then(Arc::default);
+    (request.map(|body| Watched { body: Some(body), rest: rest.clone() }), Unread(rest))
+}
+
+impl Unread {
+    /// Throws away what is left, until it ends, is too much, or does not come.
+    pub(crate) async fn drain(self) {
+        let rest = self.0.and_then(|rest| rest.lock().unwrap_or_else(PoisonError::into_inner).take());
+        let Some(mut rest) = rest else { return };
+        let thrown_away = async {
+            let mut bytes = 0;
+            let idle = Duration::from_secs(LINGER_IDLE_SECONDS);
+            while let Ok(Some(Ok(frame))) = tokio::time::timeout(idle, rest.frame()).await {
+                bytes += frame.data_ref().map_or(0, Bytes::len);
+                if bytes > LINGER_BYTES_MAX {
+                    break;
+                }
+            }
+        };
+        // When the time is over, the client has had its chance.
+        let _ = tokio::time::timeout(Duration::from_secs(LINGER_SECONDS), thrown_away).await;
+    }
+}
+
+impl Drop for Watched {
+    fn drop(&mut self) {
+        if let (Some(body), Some(rest)) = (self.body.take(), &self.rest)
+            && !body.is_end_stream()
+        {
+            *rest.lock().unwrap_or_else(PoisonError::into_inner) = Some(body);
+        }
+    }
+}
+
+impl Body for Watched {
+    type Data = Bytes;
+    type Error = hyper::Error;
+
+    fn poll_frame(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, hyper::Error>>> {
+        match &mut self.body {
+            Some(body) => Pin::new(body).poll_frame(context),
+            None => Poll::Ready(None),
+        }
+    }
+
+    fn is_end_stream(&self) -> bool {
+        self.body.as_ref().is_none_or(Body::is_end_stream)
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        self.body.as_ref().map_or_else(|| SizeHint::with_exact(0), Body::size_hint)
+    }
+}
