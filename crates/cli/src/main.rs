@@ -53,7 +53,7 @@ fn main() -> ExitCode {
 fn start(command: Command) -> Result<ExitCode> {
     match command {
         Command::Watch => run::watch().map(|()| ExitCode::SUCCESS),
-        Command::Completions(args) => completions::run(&args, Cli::command()).map(|()| ExitCode::SUCCESS),
+        Command::Completions(args) => completions::run(&args, &Cli::command()).map(|()| ExitCode::SUCCESS),
         Command::Serve(args) => {
             let settings = args.resolve()?;
             let (filter, format) = settings.logging(SERVER_FILTER);

@@ -94,13 +94,14 @@ fn files_stay_readable() {
 fn sql_lives_in_sql_files_only() {
     let verbs = ["\"SELECT ", "\"INSERT INTO", "\"UPDATE ", "\"DELETE FROM", "\"WITH RECURSIVE"];
     for file in files_below(&root().join("crates"), "rs") {
-        let is_test = file.components().any(|part| part.as_os_str() == "tests") || file.ends_with("testkit/src/postgres.rs");
+        let is_test = file.components().any(|part| part.as_os_str() == "tests");
         if file.file_name().is_some_and(|name| name == "sql.rs") || is_test || file.starts_with(root().join("crates/testkit")) {
             continue;
         }
         let text = fs::read_to_string(&file).unwrap();
+        let product = text.split("#[cfg(test)]").next().unwrap_or_default();
         for verb in verbs {
-            assert!(!text.contains(verb), "{} holds SQL ({verb}…): it belongs into sql.rs", file.display());
+            assert!(!product.contains(verb), "{} holds SQL ({verb}…): it belongs into sql.rs", file.display());
         }
     }
 }

@@ -36,11 +36,20 @@ async fn both_doors() {
         assert!(called, "{}: {said}", target.door);
         let result: Value = serde_json::from_str(&said).unwrap();
         assert_eq!((&result["structured_content"], &result["is_error"]), (&json!({"kits": []}), &json!(false)));
-        let (called, said) = ask(&crib, &packages, &["call", url, "kits.list", "limit=0", "--auth", auth]).await;
-        assert!(!called && said.contains("limit"), "{said}");
-        let (listed, said) = ask(&crib, &packages, &["list", url, "--auth", "nonsense"]).await;
-        assert!(!listed, "{said}");
     }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn refusals_are_told() {
+    let packages = packages().await;
+    let crib = Crib::start(Engine::Sqlite).await;
+    let mut tenant = crib.tenant().await;
+    let [session, agent] = doors(&mut tenant).await;
+    let bad = ["call", &session.url, "kits.list", "limit=0", "--auth", &session.credential];
+    let (called, said) = ask(&crib, &packages, &bad).await;
+    assert!(!called && said.contains("limit"), "{said}");
+    let (listed, said) = ask(&crib, &packages, &["list", &agent.url, "--auth", "nonsense"]).await;
+    assert!(!listed, "{said}");
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -100,6 +100,10 @@ async fn completions_name_every_command() {
         for command in &commands {
             assert!(script.ok().contains(command.as_str()), "{shell}: {command}");
         }
+        assert!(script.out.contains("work-type") && script.out.contains("tool-names"), "{shell}: flags too");
+        for hidden in ["__watch", "The yardstick"] {
+            assert!(!script.out.contains(hidden), "{shell}: {hidden} is ours alone");
+        }
     }
     // The one shell that is surely here must take it, and complete with it.
     let script = terminal.run("completions bash").await;
