@@ -6,7 +6,6 @@ use std::path::{Path, PathBuf};
 use anyhow::{Result, bail};
 use clap::Args;
 
-use crate::config::CONFIG_FILE;
 use crate::environment;
 
 /// What a server holds locked in its data folder for as long as it runs.
@@ -92,19 +91,14 @@ impl ServerArgs {
             Some(data) => format!("`toolcrib serve --data {}`", data.display()),
             None => "`toolcrib serve`".to_owned(),
         };
-        let elsewhere = if Path::new(CONFIG_FILE).is_file() && self.data.is_none() {
-            "\n./toolcrib.toml is read by `toolcrib serve` only: if it names a data folder, set TOOLCRIB_DATA to that"
-        } else {
-            ""
-        };
         match look(&data) {
             State::Running(Some(found)) => Ok(found),
             State::Running(None) => bail!("the server on the data folder {} is still starting: try again", data.display()),
             State::Stopped => {
-                bail!("no server is running on the data folder {}: start it with {serve}{elsewhere}", data.display())
+                bail!("no server is running on the data folder {}: start it with {serve}", data.display())
             }
             State::Fresh => bail!(
-                "no server was ever started on the data folder {}: start one with {serve}, or pass --url and --key{elsewhere}",
+                "no server was ever started on the data folder {}: start one with {serve}, or pass --url and --key",
                 data.display()
             ),
         }

@@ -9,7 +9,7 @@ use clap::Args;
 use server::{Config, Server};
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
-use crate::config::{Resolved, Search, Settings};
+use crate::config::{Resolved, Settings};
 use crate::output;
 
 /// How often, and how long apart, a start is tried on a data folder that is locked: a client command that looks whether a
@@ -20,7 +20,7 @@ const LOCKED_PAUSE: Duration = Duration::from_millis(50);
 /// How the server runs. Every flag is also an environment variable and a key in toolcrib.toml.
 #[derive(Args, Debug)]
 pub(crate) struct ServeArgs {
-    /// Settings file [default: ./toolcrib.toml, else toolcrib.toml in the data folder]
+    /// Settings file [default: toolcrib.toml in the data folder]
     #[arg(long, env = "TOOLCRIB_CONFIG", value_name = "FILE")]
     config: Option<PathBuf>,
     #[command(flatten)]
@@ -30,7 +30,7 @@ pub(crate) struct ServeArgs {
 impl ServeArgs {
     /// What holds after flags, environment, file and defaults.
     pub(crate) fn resolve(self) -> Result<Resolved> {
-        Resolved::load(self.settings, self.config.as_deref(), Search::CurrentDirectory)
+        Resolved::load(self.settings, self.config.as_deref())
     }
 }
 

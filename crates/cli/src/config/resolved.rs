@@ -16,15 +16,6 @@ pub(crate) const CONFIG_FILE: &str = "toolcrib.toml";
 /// Most threads that serve requests unless the operator says otherwise: more cost memory before they gain anything.
 const WORKERS_DEFAULT_MAX: usize = 4;
 
-/// Where a settings file is looked for when none was named.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Search {
-    /// In the current directory, then in the data folder.
-    CurrentDirectory,
-    /// In the data folder only.
-    DataFolder,
-}
-
 /// The settings that hold.
 #[derive(Debug)]
 pub(crate) struct Resolved {
@@ -38,13 +29,13 @@ pub(crate) struct Resolved {
 
 impl Resolved {
     /// Joins `flags` (which hold the environment's values too), a file, and the defaults.
-    pub(crate) fn load(flags: Settings, config: Option<&Path>, search: Search) -> Result<Self> {
+    pub(crate) fn load(flags: Settings, config: Option<&Path>) -> Result<Self> {
         let folder = match &flags.data {
             Some(data) => data.clone(),
             None => environment::default_data()?,
         };
         let folder = absolute(&folder)?;
-        let file = find_file(config, search, &folder)?;
+        let file = find_file(config, &folder)?;
         let written = match &file {
             Some(path) => read_file(path)?,
             None => Settings::default(),
@@ -98,15 +89,14 @@ impl Resolved {
 }
 
 /// The file to read: one that was named must be there.
-fn find_file(config: Option<&Path>, search: Search, data: &Path) -> Result<Option<PathBuf>> {
+fn find_file(config: Option<&Path>, data: &Path) -> Result<Option<PathBuf>> {
     if let Some(named) = config {
         if !named.is_file() {
             bail!("there is no settings file {}: check --config or TOOLCRIB_CONFIG", named.display());
         }
         return Ok(Some(named.to_owned()));
     }
-    let here = (search == Search::CurrentDirectory).then(|| absolute(Path::new(CONFIG_FILE))).transpose()?;
-    Ok(here.into_iter().chain([data.join(CONFIG_FILE)]).find(|path| path.is_file()))
+    Ok(Some(data.join(CONFIG_FILE)).filter(|path| path.is_file()))
 }
 
 fn read_file(path: &Path) -> Result<Settings> {

@@ -6,7 +6,7 @@ use std::path::Path;
 use clap::Args;
 
 use super::limits::named;
-use super::resolved::master_key;
+use super::resolved::{CONFIG_FILE, master_key};
 use super::*;
 use server::MasterKeySource;
 
@@ -23,7 +23,7 @@ fn load(folder: &Path, file: &str, arguments: &[&str]) -> anyhow::Result<Resolve
     std::fs::write(&path, file).unwrap();
     let mut all = vec!["--data", folder.to_str().unwrap()];
     all.extend(arguments);
-    Resolved::load(flags(&all), Some(&path), Search::DataFolder)
+    Resolved::load(flags(&all), Some(&path))
 }
 
 #[test]
@@ -72,8 +72,7 @@ fn a_public_url_is_one_wherever_it_stands() {
 
 #[test]
 fn a_named_file_must_exist() {
-    let error =
-        Resolved::load(flags(&["--data", "/nowhere"]), Some(Path::new("/nowhere/x.toml")), Search::DataFolder).unwrap_err();
+    let error = Resolved::load(flags(&["--data", "/nowhere"]), Some(Path::new("/nowhere/x.toml"))).unwrap_err();
     assert!(error.to_string().contains("/nowhere/x.toml"));
 }
 
@@ -82,10 +81,10 @@ fn the_data_folders_own_file_is_found_and_cannot_move_the_folder() {
     let folder = tempfile::tempdir().unwrap();
     let data = ["--data", folder.path().to_str().unwrap()];
     std::fs::write(folder.path().join(CONFIG_FILE), "server_name = \"own\"\n").unwrap();
-    assert_eq!(Resolved::load(flags(&data), None, Search::DataFolder).unwrap().server().server_name, "own");
+    assert_eq!(Resolved::load(flags(&data), None).unwrap().server().server_name, "own");
     std::fs::write(folder.path().join(CONFIG_FILE), "data = \"/elsewhere\"\n").unwrap();
     // The flag would win anyway, but the file shows that somebody expects something else.
-    assert!(Resolved::load(flags(&data), None, Search::DataFolder).is_err());
+    assert!(Resolved::load(flags(&data), None).is_err());
 }
 
 #[test]

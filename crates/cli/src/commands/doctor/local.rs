@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use super::Check;
-use crate::config::{Resolved, Search, Settings};
+use crate::config::{Resolved, Settings};
 use crate::environment;
 use crate::find::ServerArgs;
 
@@ -27,7 +27,7 @@ pub(super) async fn checks(args: &ServerArgs) -> Vec<Check> {
     let said = Settings { data: args.data.clone(), ..Settings::default() };
     let loaded = Settings::from_environment()
         .map_err(anyhow::Error::from)
-        .and_then(|environment| Resolved::load(said.or(environment), None, Search::CurrentDirectory));
+        .and_then(|environment| Resolved::load(said.or(environment), None));
     match loaded {
         Ok(settings) => {
             let from = settings

@@ -12,7 +12,7 @@ use tokio::sync::Mutex;
 
 use crate::client::http_client;
 use crate::commands::serve::{is_locked, start_error, with_first_root};
-use crate::config::{Resolved, Search, Settings};
+use crate::config::{Resolved, Settings};
 use crate::find::{self, Found, ServerArgs, State};
 
 /// How long we wait for a server that holds the data folder but does not answer yet.
@@ -71,7 +71,7 @@ impl Upstream {
 /// The settings that an embedded server has: the environment's and those in the data folder's file.
 pub(super) fn settings(args: &ServerArgs, config: Option<&PathBuf>) -> Result<Resolved> {
     let said = Settings { data: args.data.clone(), ..Settings::default() };
-    Resolved::load(said.or(Settings::from_environment()?), config.map(PathBuf::as_path), Search::DataFolder)
+    Resolved::load(said.or(Settings::from_environment()?), config.map(PathBuf::as_path))
 }
 
 async fn reach(args: &ServerArgs, config: Option<&PathBuf>) -> Result<(Found, Option<Server>)> {

@@ -84,9 +84,9 @@ async fn what_is_wrong_is_told_with_what_to_do() {
         fails_at(&terminal, "", "data folder", &format!("chmod {closed:o} {}", place.data().display())).await;
         set_mode(&path, closed);
     }
-    std::fs::write(terminal.here.join("toolcrib.toml"), "lisen = 1\n").unwrap();
+    std::fs::write(place.data().join("toolcrib.toml"), "lisen = 1\n").unwrap();
     fails_at(&terminal, "", "settings", "toolcrib.example.toml").await;
-    std::fs::remove_file(terminal.here.join("toolcrib.toml")).unwrap();
+    std::fs::remove_file(place.data().join("toolcrib.toml")).unwrap();
 
     terminal.run("doctor").await.ok();
     server.kill_nine().await;

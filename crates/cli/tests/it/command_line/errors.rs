@@ -85,8 +85,6 @@ async fn without_a_server_a_command_says_how_to_start_one() {
         &[("tools", &["~/.local/share/toolcrib".replace('~', home.here.to_str().unwrap()).as_str(), "`toolcrib serve`"])],
     )
     .await;
-    std::fs::write(home.here.join("toolcrib.toml"), "data = \"x\"\n").unwrap();
-    fail(&home, &[("tools", &["./toolcrib.toml is read by `toolcrib serve` only"])]).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
