@@ -8,7 +8,7 @@ use std::process::Stdio;
 use tokio::io::{AsyncBufReadExt, BufReader};
 use tokio::process::Child;
 
-use crate::support::{Said, Terminal, binary, steady, words};
+use crate::support::{Said, Terminal, binary, in_time, steady, words};
 
 fn read(path: &str) -> String {
     std::fs::read_to_string(Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../..")).join(path)).unwrap()
@@ -107,7 +107,7 @@ async fn at_home(folder: &Path) -> (Terminal, Child, Vec<String>) {
     let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
     let mut greeting = Vec::new();
     while !greeting.last().is_some_and(|line: &String| line.contains("Ctrl-C stops it")) {
-        greeting.push(lines.next_line().await.unwrap().expect("the server starts"));
+        greeting.push(in_time(lines.next_line()).await.unwrap().expect("the server starts"));
     }
     (terminal, child, greeting)
 }

@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use tokio::io::{AsyncBufReadExt, BufReader, Lines};
 use tokio::process::{Child, ChildStdout, Command};
 
-use crate::support::{Engine, Place, Process, Said, Terminal};
+use crate::support::{Engine, Place, Process, Said, Terminal, http, in_time};
 
 /// An agent that says what it finds, and uses it: the config alone must be enough to call a tool.
 const AGENT: &str = r#"
@@ -43,6 +43,11 @@ fn run(terminal: &Terminal, flags: &str, script: &str) -> Command {
 /// What there should be of config files once all is over.
 const NOTHING: &[PathBuf] = &[];
 
+/// A shell's wait for a signal or for a file to go; not for ever, so that what a failed test leaves behind ends too.
+fn waiting_while(condition: &str) -> String {
+    format!("n=0; while {condition} && test $n -lt 3000; do n=$((n + 1)); sleep 0.02; done")
+}
+
 /// The config files in the terminal's directory.
 fn config_files(terminal: &Terminal) -> Vec<PathBuf> {
     let paths = std::fs::read_dir(&terminal.here).unwrap().map(|entry| entry.unwrap().path());
@@ -60,7 +65,7 @@ impl Running {
     async fn start(mut command: Command) -> (Self, String) {
         let mut child = command.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
         let mut output = BufReader::new(child.stdout.take().unwrap()).lines();
-        let said = output.next_line().await.unwrap().expect("the agent begins");
+        let said = in_time(output.next_line()).await.unwrap().expect("the agent begins");
         (Self { child, output }, said)
     }
 
@@ -75,11 +80,14 @@ impl Running {
 
     /// Its exit code, and the lines that were still said.
     async fn finish(mut self) -> (Option<i32>, Vec<String>) {
-        let mut rest = Vec::new();
-        while let Some(line) = self.output.next_line().await.unwrap() {
-            rest.push(line);
-        }
-        (self.child.wait().await.unwrap().code(), rest)
+        let ending = async {
+            let mut rest = Vec::new();
+            while let Some(line) = self.output.next_line().await.unwrap() {
+                rest.push(line);
+            }
+            (self.child.wait().await.unwrap().code(), rest)
+        };
+        in_time(ending).await
     }
 }
 
@@ -120,7 +128,7 @@ async fn the_agent_finds_a_session_and_a_key_for_it_alone() {
     let after = server.session(session).await;
     assert_eq!((&after["state"], &after["outcome"]), (&json!("ended"), &Value::Null));
     assert_eq!((&after["workType"], &after["agentLabel"]), (&json!("bug_fix"), &json!("tester")));
-    let refused = crate::support::http().post(url.as_str().unwrap()).bearer_auth(token).body("{}").send().await.unwrap();
+    let refused = http().post(url.as_str().unwrap()).bearer_auth(token).body("{}").send().await.unwrap();
     assert_eq!(refused.status(), 401, "its key went with the session");
 }
 
@@ -167,11 +175,12 @@ async fn runs_in_one_directory_do_not_meet_and_clear_up_after_the_dead() {
     let left = terminal.here.join(".toolcrib-mcp-0123456789.json");
     std::fs::write(&left, "{}").unwrap();
     std::fs::write(terminal.here.join(".mcp.json"), "{}").unwrap();
-    let wait = "echo \"$TOOLCRIB_MCP_CONFIG\"; while test -f stay; do sleep 0.02; done; test -f \"$TOOLCRIB_MCP_CONFIG\"";
+    let wait = waiting_while("test -f stay");
+    let wait = format!("echo \"$TOOLCRIB_MCP_CONFIG\"; {wait}; test -f \"$TOOLCRIB_MCP_CONFIG\"");
     std::fs::write(terminal.here.join("stay"), "").unwrap();
-    let (first, one) = Running::start(run(&terminal, "", wait)).await;
+    let (first, one) = Running::start(run(&terminal, "", &wait)).await;
     assert!(!left.exists(), "what a run left that is dead is removed");
-    let (second, other) = Running::start(run(&terminal, "", wait)).await;
+    let (second, other) = Running::start(run(&terminal, "", &wait)).await;
     assert_ne!(one, other);
     let mut files = config_files(&terminal);
     files.sort();

@@ -6,17 +6,13 @@ mod servers;
 mod sizes;
 
 use std::process::Stdio;
-use std::time::Duration;
 
 use serde_json::{Value, json};
 use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader, Lines};
 use tokio::process::{Child, ChildStdin, ChildStdout};
 use tokio::task::JoinHandle;
 
-use crate::support::{Engine, Place, Process, Terminal, request};
-
-/// Longer than any answer takes, shorter than a person waits.
-const PATIENCE: Duration = Duration::from_secs(60);
+use crate::support::{Engine, Place, Process, Terminal, in_time, request};
 
 /// A running `toolcrib stdio`.
 struct Pipe {
@@ -57,7 +53,7 @@ impl Pipe {
 
     /// The next line, which must be of the protocol.
     async fn read(&mut self) -> Value {
-        let line = tokio::time::timeout(PATIENCE, self.output.next_line()).await.expect("an answer in time");
+        let line = in_time(self.output.next_line()).await;
         protocol_of(&line.unwrap().expect("an answer before the end"))
     }
 
@@ -97,7 +93,7 @@ impl Pipe {
             }
             Ended { code: child.wait().await.unwrap().code(), rest, errors: errors.await.unwrap() }
         };
-        tokio::time::timeout(PATIENCE, ending).await.expect("it ends in time")
+        in_time(ending).await
     }
 }
 

@@ -2,13 +2,13 @@
 
 use serde_json::json;
 
-use crate::support::{Engine, Place, Process, Terminal, request};
+use crate::support::{Engine, Place, Process, Terminal, http, in_time, request};
 
 /// What a server calls itself.
 async fn name_of(server: &Process, terminal: &Terminal) -> String {
     let opened = terminal.json("session open").await;
     let entry = &opened["mcpConfig"]["mcpServers"]["toolcrib"];
-    let asked = crate::support::http().post(entry["url"].as_str().unwrap());
+    let asked = http().post(entry["url"].as_str().unwrap());
     let asked = asked.header("authorization", entry["headers"]["Authorization"].as_str().unwrap());
     let answer = asked.body(request(1, "initialize", json!({})).to_string()).send().await.unwrap();
     let answer: serde_json::Value = answer.json().await.unwrap();
@@ -93,6 +93,6 @@ async fn its_second_start_is_one_line() {
     assert_eq!(line, format!("Toolcrib {version} is ready at {url} (data in {}). Ctrl-C stops it.", data.display()));
     let id = child.id().unwrap().to_string();
     assert!(tokio::process::Command::new("kill").args(["-INT", &id]).status().await.unwrap().success());
-    assert!(child.wait().await.unwrap().success(), "Ctrl-C is an end in order");
+    assert!(in_time(child.wait()).await.unwrap().success(), "Ctrl-C is an end in order");
     assert_eq!(lines.next_line().await.unwrap(), None);
 }

@@ -2,12 +2,12 @@
 
 use serde_json::{Value, json};
 
-use super::{NOTHING, Running, beside_a_server, config_files, run};
-use crate::support::{Said, binary, eventually};
+use super::{NOTHING, Running, beside_a_server, config_files, run, waiting_while};
+use crate::support::{Said, binary, eventually, in_time};
 
 /// Says that it has begun, and waits for a signal; ends with 40 when it is one that it listens to.
 fn waiting(traps: &str) -> String {
-    format!("{traps} echo $$; while :; do sleep 0.02; done")
+    format!("{traps} echo $$; {}", waiting_while(":"))
 }
 
 /// What the kernel tells of a process: its state, its parent and its process group. Nothing when it is gone.
@@ -53,7 +53,7 @@ async fn signals_reach_the_agent_and_its_children() {
 async fn kill_nine_leaves_nothing_behind() {
     let (_place, server, terminal) = beside_a_server().await;
     // An agent that does not want to go, with a child that does not either.
-    let stubborn = waiting("trap '' TERM HUP INT; sleep 1000 &");
+    let stubborn = waiting("trap '' TERM HUP INT; sleep 60 &");
     let (mut running, agent) = Running::start(run(&terminal, "--outcome-on-failure rejected", &stubborn)).await;
     let agent: u32 = agent.parse().unwrap();
     assert!(living(|_, group| group == agent).len() >= 2);
@@ -76,14 +76,15 @@ async fn kill_nine_leaves_nothing_behind() {
 async fn a_server_that_goes_away_costs_the_agent_nothing() {
     let (_place, server, terminal) = beside_a_server().await;
     std::fs::write(terminal.here.join("stay"), "").unwrap();
-    let mut command = run(&terminal, "", "echo begun; while test -f stay; do sleep 0.02; done; exit 6");
+    let script = format!("echo begun; {}; exit 6", waiting_while("test -f stay"));
+    let mut command = run(&terminal, "", &script);
     let mut child = command.stdout(std::process::Stdio::piped()).stderr(std::process::Stdio::piped()).spawn().unwrap();
     let mut out = child.stdout.take().unwrap();
     let mut first = [0; 6];
     tokio::io::AsyncReadExt::read_exact(&mut out, &mut first).await.unwrap();
     server.kill_nine().await;
     std::fs::remove_file(terminal.here.join("stay")).unwrap();
-    let output = child.wait_with_output().await.unwrap();
+    let output = in_time(child.wait_with_output()).await.unwrap();
     let words = String::from_utf8(output.stderr).unwrap();
     assert_eq!(output.status.code(), Some(6), "{words}");
     assert!(words.starts_with("warning: cannot end the session ses_") && words.contains("ends by itself"), "{words}");
@@ -111,9 +112,9 @@ print("heard" if b"heard" in seen else seen, os.waitstatus_to_exitcode(os.waitpi
 #[tokio::test(flavor = "multi_thread")]
 async fn at_a_terminal_ctrl_c_is_the_agents() {
     let (_place, server, terminal) = beside_a_server().await;
-    let agent = "trap 'echo heard; exit 40' INT; echo begun; while :; do sleep 0.02; done";
+    let agent = format!("trap 'echo heard; exit 40' INT; echo begun; {}", waiting_while(":"));
     let mut command = terminal.program("python3");
-    command.args(["-c", CTRL_C]).arg(binary()).args(["run", "--", "sh", "-c", agent]);
+    command.args(["-c", CTRL_C]).arg(binary()).args(["run", "--", "sh", "-c", &agent]);
     assert_eq!(Said::by(command).await.ok(), "heard 40\n");
     let session: Value = server.sessions().await.remove(0);
     assert_eq!(session["state"], "ended");

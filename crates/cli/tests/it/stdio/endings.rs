@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use tokio::io::AsyncWriteExt;
 
 use super::{Ground, Pipe, gist, ground};
-use crate::support::{Engine, Process, both_engines, modern, request};
+use crate::support::{Engine, Process, both_engines, in_time, modern, request};
 
 /// The state of the newest session, and how many there are.
 async fn newest(server: &Process) -> (usize, Value) {
@@ -57,7 +57,7 @@ async fn a_reader_that_went_away_is_an_end_too() {
     let Pipe { mut child, mut input, output, errors } = Pipe::open(&terminal, "").ready().await;
     drop(output);
     input.write_all(format!("{}\n", request(1, "ping", json!({}))).as_bytes()).await.unwrap();
-    let ended = tokio::time::timeout(super::PATIENCE, child.wait()).await.expect("it ends while its input is open").unwrap();
+    let ended = in_time(child.wait()).await.unwrap();
     assert!(ended.success(), "{ended} {}", errors.await.unwrap());
     assert_eq!(newest(&server.unwrap()).await, (1, json!("ended")));
 }

@@ -13,7 +13,7 @@ pub(crate) use person::{Person, with_body};
 pub(crate) use process::{Place, Process, binary};
 pub(crate) use reply::Reply;
 pub(crate) use tenant::{Agent, Session, Tenant};
-pub(crate) use terminal::{Said, Terminal, eventually, words};
+pub(crate) use terminal::{Said, Terminal, eventually, in_time, words};
 pub(crate) use testkit::{Engine, both_engines};
 pub(crate) use transcript::{Transcript, steady};
 

@@ -89,7 +89,7 @@ impl Terminal {
 
 impl Said {
     pub(crate) async fn by(mut command: Command) -> Self {
-        let output = command.output().await.unwrap();
+        let output = in_time(command.output()).await.unwrap();
         let text = |bytes| String::from_utf8(bytes).unwrap();
         Self { code: output.status.code(), out: text(output.stdout), err: text(output.stderr) }
     }
@@ -98,7 +98,7 @@ impl Said {
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut child = command.spawn().unwrap();
         child.stdin.take().unwrap().write_all(input.as_bytes()).await.unwrap();
-        let output = child.wait_with_output().await.unwrap();
+        let output = in_time(child.wait_with_output()).await.unwrap();
         let text = |bytes| String::from_utf8(bytes).unwrap();
         Self { code: output.status.code(), out: text(output.stdout), err: text(output.stderr) }
     }
@@ -161,13 +161,20 @@ pub(crate) fn words(line: &str) -> Vec<String> {
     words
 }
 
-/// Waits for what no event tells of, for half a minute at most.
+/// Longer than anything here takes: what hangs must fail.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// What comes of something that must come to its end.
+pub(crate) async fn in_time<T>(work: impl Future<Output = T>) -> T {
+    tokio::time::timeout(PATIENCE, work).await.expect("it hangs")
+}
+
+/// Waits for what no event tells of.
 pub(crate) async fn eventually(what: &str, is_so: impl AsyncFn() -> bool) {
-    for _ in 0..600 {
-        if is_so().await {
-            return;
+    let until_so = async {
+        while !is_so().await {
+            tokio::time::sleep(Duration::from_millis(50)).await;
         }
-        tokio::time::sleep(Duration::from_millis(50)).await;
-    }
-    panic!("never came to pass: {what}");
+    };
+    tokio::time::timeout(PATIENCE, until_so).await.unwrap_or_else(|_| panic!("never came to pass: {what}"));
 }
