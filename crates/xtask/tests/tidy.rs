@@ -12,13 +12,15 @@ use xtask::root;
 const MAY_DEPEND_ON: &[(&str, &[&str])] = &[
     ("base", &[]),
     ("store", &["base"]),
-    ("guard", &["base", "store"]),
+    ("policy", &["base"]),
+    ("audit", &["base"]),
+    ("guard", &["audit", "base", "policy", "store"]),
     ("kits", &["base", "store"]),
     ("mcp", &["base"]),
     ("tools", &["base", "guard", "kits", "mcp"]),
-    ("server", &["base", "guard", "kits", "mcp", "store", "tools"]),
+    ("server", &["audit", "base", "guard", "kits", "mcp", "store", "tools"]),
     ("bench", &[]),
-    ("cli", &["base", "bench", "guard", "mcp", "server", "store"]),
+    ("cli", &["audit", "base", "bench", "guard", "mcp", "server", "store"]),
     ("testkit", &["base", "store"]),
     ("xtask", &["base", "guard", "mcp", "server", "tools"]),
 ];
@@ -27,6 +29,8 @@ const MAY_DEPEND_ON: &[(&str, &[&str])] = &[
 const MUST_NOT_USE: &[(&str, &[&str])] = &[
     ("base", &["tokio", "axum", "rusqlite", "reqwest"]),
     ("mcp", &["tokio", "axum", "hyper"]),
+    ("policy", &["tokio", "axum", "store"]),
+    ("audit", &["tokio", "axum", "store"]),
     ("guard", &["axum", "mcp", "reqwest", "rusqlite"]),
     ("kits", &["axum", "guard", "mcp", "rusqlite", "tokio-postgres"]),
     ("tools", &["axum", "rusqlite", "tokio-postgres", "store"]),

@@ -1,0 +1,1 @@
+//! Cedar: the generated schema, checked policies, compiled sets and their decisions.
