@@ -76,6 +76,8 @@ pub const ALLOWLIST_ENTRIES_MAX: usize = 1_000;
 pub const COMMIT_JOBS_MAX: usize = 256;
 /// Writes that may wait for the writer; beyond it callers are told to come back.
 pub const WRITE_QUEUE_MAX: usize = 4_096;
+/// How soon the record of a read is on disk. The read itself does not wait for it.
+pub const NOTE_SYNC_MS_MAX: u64 = 50;
 /// Credentials remembered between requests; each is a few hundred bytes.
 pub const PRINCIPAL_CACHE_MAX: usize = 20_000;
 /// Rate limiters remembered between requests. Beyond it the least used start afresh.

@@ -1,9 +1,12 @@
 //! Handles that reach one org's rows and no others: the org is bound as `?1` of every statement.
 
+use std::sync::Arc;
+
 use base::{OrgId, Result};
 
 use crate::param::{AsParam, Param};
 use crate::row::Row;
+use crate::seal::{Seal, Sealing};
 use crate::{Store, Tx};
 
 /// One org's rows.
@@ -11,11 +14,22 @@ use crate::{Store, Tx};
 pub struct OrgStore {
     store: Store,
     org: OrgId,
+    sealing: Option<Arc<Sealing>>,
 }
 
 impl OrgStore {
     pub(crate) fn new(store: Store, org: OrgId) -> Self {
-        Self { store, org }
+        Self { store, org, sealing: None }
+    }
+
+    /// The same rows; the first write that is kept through this handle or a clone of it carries `seal`.
+    pub fn sealed_by(&self, seal: Arc<dyn Seal>) -> Self {
+        Self { sealing: Some(Arc::new(Sealing::new(seal))), ..self.clone() }
+    }
+
+    /// Whether a write has carried this handle's seal.
+    pub fn is_sealed(&self) -> bool {
+        self.sealing.as_ref().is_some_and(|sealing| sealing.is_done())
     }
 
     /// The org.
@@ -59,7 +73,30 @@ impl OrgStore {
         mut job: impl FnMut(&mut OrgTx<'_, '_>) -> Result<T> + Send + 'static,
     ) -> Result<T> {
         let org = self.org;
-        self.store.write(self.org.as_str(), move |tx| job(&mut OrgTx { tx, org: &org })).await
+        let claim = self.sealing.as_ref().and_then(Sealing::claim);
+        let sealing = claim.as_ref().map(|claim| claim.sealing());
+        let write = self.store.write(self.org.as_str(), move |tx| {
+            let mut tx = OrgTx { tx, org: &org };
+            let value = job(&mut tx)?;
+            sealing.as_ref().map_or(Ok(()), |sealing| sealing.apply(&mut tx))?;
+            Ok(value)
+        });
+        let outcome = write.await;
+        if let Some(claim) = claim {
+            claim.settle(outcome.is_ok());
+        }
+        outcome
+    }
+
+    /// A transaction that is written when this answers, so that a killed process loses nothing, and on disk within
+    /// [`NOTE_SYNC_MS_MAX`](base::limits::NOTE_SYNC_MS_MAX). It is under way as soon as this is called, and runs on when the
+    /// answer is not waited for.
+    pub fn note<T: Send + 'static>(
+        &self,
+        mut job: impl FnMut(&mut OrgTx<'_, '_>) -> Result<T> + Send + 'static,
+    ) -> impl Future<Output = Result<T>> + Send + 'static {
+        let org = self.org;
+        self.store.note(org, move |tx| job(&mut OrgTx { tx, org: &org }))
     }
 }
 
@@ -69,7 +106,17 @@ pub struct OrgTx<'t, 'c> {
     org: &'t OrgId,
 }
 
-impl OrgTx<'_, '_> {
+impl<'t, 'c> OrgTx<'t, 'c> {
+    /// The part of `tx` that is about one org. Only `guard` has a [`Tx`].
+    pub fn of(tx: &'t mut Tx<'c>, org: &'t OrgId) -> Self {
+        Self { tx, org }
+    }
+
+    /// The org.
+    pub fn org(&self) -> &OrgId {
+        self.org
+    }
+
     /// Every row that `sql` selects. The org is `?1`, the first of `params` is `?2`.
     pub fn query<T>(
         &mut self,

@@ -20,3 +20,7 @@ pub(crate) const LOCK_ORG: &str = "SELECT pg_advisory_xact_lock(hashtextextended
 
 /// PostgreSQL only: one node migrates at a time.
 pub(crate) const LOCK_MIGRATIONS: &str = "SELECT pg_advisory_xact_lock(7420)::text";
+
+/// PostgreSQL only: a commit that writes something, and so waits for the log.
+pub(crate) const FLUSH: &str =
+    "INSERT INTO instance (name, value) VALUES ('flushed', '') ON CONFLICT (name) DO UPDATE SET value = ''";

@@ -4,7 +4,9 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use base::{Clock, OrgId, Result};
+use base::{Clock, Error, OrgId, Result};
+use tokio::sync::oneshot;
+use tokio::task::JoinHandle;
 
 use crate::param::{self, Param};
 use crate::postgres::Postgres;
@@ -49,7 +51,13 @@ pub struct Store(Arc<On>);
 
 enum On {
     Sqlite(Sqlite),
-    Postgres(Postgres),
+    Postgres(Arc<Postgres>),
+}
+
+/// A note on its way: it arrives whether or not someone waits for it.
+enum Noted<T> {
+    Queued(Result<oneshot::Receiver<Result<T>>>),
+    Spawned(JoinHandle<Result<T>>),
 }
 
 impl Store {
@@ -115,6 +123,23 @@ impl Store {
         match &*self.0 {
             On::Sqlite(on) => on.writer.write(job).await,
             On::Postgres(on) => on.write(lane, job).await,
+        }
+    }
+
+    pub(crate) fn note<T: Send + 'static>(
+        &self,
+        org: OrgId,
+        job: impl FnMut(&mut Tx<'_>) -> Result<T> + Send + 'static,
+    ) -> impl Future<Output = Result<T>> + Send + 'static {
+        let under_way = match &*self.0 {
+            On::Sqlite(on) => Noted::Queued(on.writer.note(job)),
+            On::Postgres(on) => Noted::Spawned(on.note(org, job)),
+        };
+        async move {
+            match under_way {
+                Noted::Queued(answer) => answer?.await.map_err(|_| Error::unavailable("the writer stopped"))?,
+                Noted::Spawned(answer) => answer.await.map_err(Error::internal)?,
+            }
         }
     }
 

@@ -10,5 +10,7 @@ mod nodes;
 mod schema;
 #[path = "store/scope.rs"]
 mod scope;
+#[path = "store/seals.rs"]
+mod seals;
 #[path = "store/writes.rs"]
 mod writes;

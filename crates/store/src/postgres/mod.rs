@@ -1,13 +1,16 @@
 //! PostgreSQL: a pool, one transaction a closure, writes of one org in a row.
 
+mod flush;
 mod lanes;
 mod session;
 mod tls;
 
 use std::str::FromStr;
+use std::sync::Arc;
 
-use base::{Clock, Error, Kind, Result};
+use base::{Clock, Error, Kind, OrgId, Result};
 use deadpool_postgres::{Manager, ManagerConfig, Object, Pool, RecyclingMethod, Timeouts};
+use tokio::task::JoinHandle;
 use tokio_postgres::error::SqlState;
 
 use crate::migrate::migrate;
@@ -29,11 +32,15 @@ const TRIES_MAX: u32 = 5;
 pub(crate) struct Postgres {
     pool: Pool,
     lanes: Lanes,
+    flush: flush::Flush,
 }
+
+/// A transaction whose commit does not wait for the disk.
+const BEGIN_NOTE: &str = "BEGIN; SET LOCAL synchronous_commit = off";
 
 impl Postgres {
     /// Connects to `url` and brings the schema up to date; of several nodes that start together one does it.
-    pub(crate) async fn open(url: &str, clock: &Clock) -> Result<Self> {
+    pub(crate) async fn open(url: &str, clock: &Clock) -> Result<Arc<Self>> {
         let config = tokio_postgres::Config::from_str(url)
             .map_err(|error| Error::new(Kind::InvalidParams, "the database url cannot be read").logged(error))?;
         let manager = Manager::from_config(config, tls::connector()?, ManagerConfig { recycling_method: RecyclingMethod::Fast });
@@ -44,7 +51,8 @@ impl Postgres {
             .runtime(deadpool_postgres::Runtime::Tokio1)
             .build()
             .map_err(Error::internal)?;
-        let store = Self { pool, lanes: Lanes::default() };
+        let flush = flush::Flush::start(pool.clone());
+        let store = Arc::new(Self { pool, lanes: Lanes::default(), flush });
         let clock = clock.clone();
         store
             .transact("BEGIN", move |tx| {
@@ -65,6 +73,30 @@ impl Postgres {
     pub(crate) async fn write<T: Send + 'static>(
         &self,
         lane: &str,
+        job: impl FnMut(&mut Tx<'_>) -> Result<T> + Send + 'static,
+    ) -> Result<T> {
+        self.write_in_turn("BEGIN", lane, job).await
+    }
+
+    /// Runs `job` like a write, but does not wait for the disk. It is under way when this answers and runs on by itself.
+    pub(crate) fn note<T: Send + 'static>(
+        self: &Arc<Self>,
+        org: OrgId,
+        job: impl FnMut(&mut Tx<'_>) -> Result<T> + Send + 'static,
+    ) -> JoinHandle<Result<T>> {
+        let store = Arc::clone(self);
+        #[expect(clippy::disallowed_methods, reason = "a record must be written even when its caller has gone away")]
+        tokio::spawn(async move {
+            let value = store.write_in_turn(BEGIN_NOTE, org.as_str(), job).await?;
+            store.flush.soon();
+            Ok(value)
+        })
+    }
+
+    async fn write_in_turn<T: Send + 'static>(
+        &self,
+        begin: &'static str,
+        lane: &str,
         mut job: impl FnMut(&mut Tx<'_>) -> Result<T> + Send + 'static,
     ) -> Result<T> {
         // Whoever waits for the lane must not hold a connection meanwhile: one busy org would starve all others. The turn
@@ -72,7 +104,7 @@ impl Postgres {
         let turn = tokio::time::timeout(CONNECTION_WAIT, self.lanes.enter(lane)).await;
         let turn = turn.map_err(|_| Error::unavailable("the org's earlier writes take too long"))?;
         let lane = lane.to_owned();
-        self.transact("BEGIN", move |tx| {
+        self.transact(begin, move |tx| {
             let _turn = &turn;
             tx.query(sql::LOCK_ORG, &crate::params![lane], |_| Ok(()))?;
             job(tx)

@@ -1,5 +1,6 @@
 //! SQLite: readers where they are asked for, one writer thread whose callers share commits.
 
+mod log_sync;
 mod readers;
 mod writer;
 
@@ -36,7 +37,7 @@ impl Sqlite {
         migrate(&mut Tx::sqlite(&migration), clock)?;
         migration.commit().map_err(from_sqlite)?;
         let changes = ChangeNumbers::new();
-        let writer = Writer::start(connection, changes.clone())?;
+        let writer = Writer::start(connection, changes.clone(), log_sync::LogSync::start(path)?)?;
         Ok(Self { readers: Readers::new(path), writer, changes })
     }
 }

@@ -1,7 +1,7 @@
 //! The one writer of a SQLite file. Callers queue closures; those that wait together share one commit and one fsync.
 //!
-//! Each closure runs inside a savepoint, so a failing one takes nothing with it, and none is acknowledged before the
-//! commit that holds it is on disk.
+//! Each closure runs inside a savepoint, so a failing one takes nothing with it, and no write is acknowledged before the
+//! commit that holds it is on disk. Notes are acknowledged once they are written; [`LogSync`] brings them to disk soon after.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
@@ -10,6 +10,7 @@ use rusqlite::Connection;
 use tokio::sync::{mpsc, oneshot};
 
 use super::from_sqlite;
+use super::log_sync::LogSync;
 use crate::changes::ChangeNumbers;
 use crate::tx::Tx;
 
@@ -20,29 +21,47 @@ pub(crate) struct Writer {
 
 enum Message {
     Write(Box<dyn Job>),
+    Note(Box<dyn Job>),
     Stop(oneshot::Sender<()>),
 }
 
 impl Writer {
     /// Gives `connection` to a thread of its own.
-    pub(crate) fn start(connection: Connection, changes: ChangeNumbers) -> Result<Self> {
+    pub(crate) fn start(connection: Connection, changes: ChangeNumbers, log: LogSync) -> Result<Self> {
         let (queue, jobs) = mpsc::channel(limits::WRITE_QUEUE_MAX);
         std::thread::Builder::new()
             .name("toolcrib-writer".into())
-            .spawn(move || run(connection, jobs, &changes))
+            .spawn(move || run(Writing { connection, changes, log, syncs_commits: true }, jobs))
             .map_err(Error::internal)?;
         Ok(Self { queue })
     }
 
     /// Runs `job` in a transaction and answers when it is on disk.
     pub(crate) async fn write<T: Send + 'static>(&self, job: impl FnMut(&mut Tx<'_>) -> Result<T> + Send + 'static) -> Result<T> {
+        let answer = self.queue(job, Message::Write)?;
+        answer.await.map_err(|_| Error::unavailable("the writer stopped"))?
+    }
+
+    /// Queues `job`, whose transaction need not be on disk to be acknowledged. It runs whether or not someone waits for it.
+    pub(crate) fn note<T: Send + 'static>(
+        &self,
+        job: impl FnMut(&mut Tx<'_>) -> Result<T> + Send + 'static,
+    ) -> Result<oneshot::Receiver<Result<T>>> {
+        self.queue(job, Message::Note)
+    }
+
+    fn queue<T: Send + 'static>(
+        &self,
+        job: impl FnMut(&mut Tx<'_>) -> Result<T> + Send + 'static,
+        message: fn(Box<dyn Job>) -> Message,
+    ) -> Result<oneshot::Receiver<Result<T>>> {
         let (reply, answer) = oneshot::channel();
         let job = TypedJob { job, outcome: None, reply };
-        self.queue.try_send(Message::Write(Box::new(job))).map_err(|error| match error {
+        self.queue.try_send(message(Box::new(job))).map_err(|error| match error {
             mpsc::error::TrySendError::Full(_) => Error::unavailable("the write queue is full"),
             mpsc::error::TrySendError::Closed(_) => Error::unavailable("the store is closed"),
         })?;
-        answer.await.map_err(|_| Error::unavailable("the writer stopped"))?
+        Ok(answer)
     }
 
     /// Waits for the writes that are queued, then ends the thread and closes the file.
@@ -96,23 +115,37 @@ impl<T: Send, F: FnMut(&mut Tx<'_>) -> Result<T> + Send> Job for TypedJob<T, F> 
     }
 }
 
-fn run(connection: Connection, mut queue: mpsc::Receiver<Message>, changes: &ChangeNumbers) {
+/// What the writer thread works with.
+struct Writing {
+    connection: Connection,
+    changes: ChangeNumbers,
+    log: LogSync,
+    /// Whether the connection is set to sync at each commit.
+    syncs_commits: bool,
+}
+
+fn run(mut writing: Writing, mut queue: mpsc::Receiver<Message>) {
     let mut batch: Vec<Box<dyn Job>> = Vec::new();
     while let Some(message) = queue.blocking_recv() {
         let mut stop = None;
+        let mut must_sync = false;
         let mut next = Some(message);
         while let Some(message) = next {
             match message {
-                Message::Write(job) if job.is_wanted() => batch.push(job),
+                Message::Write(job) if job.is_wanted() => {
+                    must_sync = true;
+                    batch.push(job);
+                }
                 Message::Write(_) => {}
+                Message::Note(job) => batch.push(job),
                 Message::Stop(done) => stop = Some(done),
             }
             next = if batch.len() < limits::COMMIT_JOBS_MAX && stop.is_none() { queue.try_recv().ok() } else { None };
         }
-        commit_together(&connection, &mut batch, changes);
+        writing.commit_together(&mut batch, must_sync);
         if let Some(done) = stop {
             // Whoever waits may open, copy or remove the file next.
-            drop(connection);
+            drop(writing);
             // Nobody waits when the process is on its way out.
             let _ = done.send(());
             return;
@@ -120,42 +153,57 @@ fn run(connection: Connection, mut queue: mpsc::Receiver<Message>, changes: &Cha
     }
 }
 
-/// Runs every job of `batch` in one transaction and acknowledges them after its commit.
-fn commit_together(connection: &Connection, batch: &mut Vec<Box<dyn Job>>, changes: &ChangeNumbers) {
-    if batch.is_empty() {
-        return;
-    }
-    let mut bumped = Vec::new();
-    let committed = (|| {
-        step(connection, "BEGIN IMMEDIATE")?;
-        for job in batch.iter_mut() {
-            step(connection, "SAVEPOINT job")?;
-            match job.run(connection) {
-                Some(orgs) => bumped.extend(orgs),
-                None => step(connection, "ROLLBACK TO job")?,
-            }
-            step(connection, "RELEASE job")?;
+impl Writing {
+    /// Runs every job of `batch` in one transaction and acknowledges them after its commit.
+    fn commit_together(&mut self, batch: &mut Vec<Box<dyn Job>>, must_sync: bool) {
+        if batch.is_empty() {
+            return;
         }
-        step(connection, "COMMIT")
-    })();
-    match &committed {
-        Ok(()) => changes.committed(&bumped),
-        Err(error) => {
-            tracing::error!(%error, writes = batch.len(), "commit failed");
-            if !connection.is_autocommit()
-                && let Err(error) = step(connection, "ROLLBACK")
-            {
-                tracing::error!(%error, "rollback failed");
+        let mut bumped = Vec::new();
+        let committed = self.commit(batch, must_sync, &mut bumped);
+        match &committed {
+            Ok(()) => self.changes.committed(&bumped),
+            Err(error) => {
+                tracing::error!(%error, writes = batch.len(), "commit failed");
+                if !self.connection.is_autocommit()
+                    && let Err(error) = self.step("ROLLBACK")
+                {
+                    tracing::error!(%error, "rollback failed");
+                }
             }
         }
+        for job in batch.drain(..) {
+            job.finish(committed.clone());
+        }
     }
-    for job in batch.drain(..) {
-        job.finish(committed.clone());
-    }
-}
 
-fn step(connection: &Connection, sql: &str) -> Result<()> {
-    let mut statement = connection.prepare_cached(sql).map_err(from_sqlite)?;
-    statement.execute([]).map_err(from_sqlite)?;
-    Ok(())
+    fn commit(&mut self, batch: &mut [Box<dyn Job>], must_sync: bool, bumped: &mut Vec<OrgId>) -> Result<()> {
+        // Notes sync with their commit while the log cannot be synced behind it.
+        let sync = must_sync || self.log.is_failing();
+        if sync != self.syncs_commits {
+            let level = if sync { "FULL" } else { "NORMAL" };
+            self.connection.pragma_update(None, "synchronous", level).map_err(from_sqlite)?;
+            self.syncs_commits = sync;
+        }
+        self.step("BEGIN IMMEDIATE")?;
+        for job in batch {
+            self.step("SAVEPOINT job")?;
+            match job.run(&self.connection) {
+                Some(orgs) => bumped.extend(orgs),
+                None => self.step("ROLLBACK TO job")?,
+            }
+            self.step("RELEASE job")?;
+        }
+        self.step("COMMIT")?;
+        if !sync {
+            self.log.sync_soon();
+        }
+        Ok(())
+    }
+
+    fn step(&self, sql: &str) -> Result<()> {
+        let mut statement = self.connection.prepare_cached(sql).map_err(from_sqlite)?;
+        statement.execute([]).map_err(from_sqlite)?;
+        Ok(())
+    }
 }

@@ -1,0 +1,83 @@
+//! Seals and notes: what must stand beside an effect, and what need not wait for the disk.
+#![cfg(test)]
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use base::{Error, Kind, Result};
+use store::{OrgTx, Seal};
+use testkit::{Engine, both_engines};
+
+use crate::cases::{door, ids, insert, notes};
+
+/// Writes a note of its own, unless it is told to fail.
+#[derive(Default)]
+struct Stamp {
+    fails: AtomicBool,
+}
+
+impl Seal for Stamp {
+    fn apply(&self, tx: &mut OrgTx<'_, '_>) -> Result<()> {
+        if self.fails.load(Ordering::SeqCst) {
+            return Err(Error::unavailable("no ink"));
+        }
+        insert(tx, "seal")
+    }
+}
+
+both_engines! {
+    async fn the_first_write_that_is_kept_carries_the_seal_and_no_other(engine: Engine) {
+        let (_test, org) = notes(engine).await;
+        let sealed = org.sealed_by(Arc::new(Stamp::default()));
+        assert!(!sealed.is_sealed());
+        let refused = sealed.write(|_| Err::<(), _>(Error::new(Kind::Conflict, "changed my mind"))).await.unwrap_err();
+        assert_eq!(refused.message(), "changed my mind");
+        assert!(!sealed.is_sealed() && ids(&org).await.is_empty());
+        sealed.clone().write(|tx| insert(tx, "first")).await.unwrap();
+        assert!(sealed.is_sealed());
+        sealed.write(|tx| insert(tx, "second")).await.unwrap();
+        assert_eq!(ids(&org).await, ["first", "seal", "second"]);
+    }
+
+    async fn without_its_seal_an_effect_does_not_happen(engine: Engine) {
+        let (_test, org) = notes(engine).await;
+        let stamp = Arc::new(Stamp::default());
+        let sealed = org.sealed_by(stamp.clone());
+        stamp.fails.store(true, Ordering::SeqCst);
+        assert_eq!(sealed.write(|tx| insert(tx, "effect")).await.unwrap_err().kind(), Kind::Unavailable);
+        assert!(ids(&org).await.is_empty() && !sealed.is_sealed());
+        stamp.fails.store(false, Ordering::SeqCst);
+        sealed.write(|tx| insert(tx, "effect")).await.unwrap();
+        assert_eq!(ids(&org).await, ["effect", "seal"]);
+    }
+
+    async fn a_note_is_written_when_it_answers_and_runs_on_when_nobody_waits(engine: Engine) {
+        let (_test, org) = notes(engine).await;
+        org.note(|tx| insert(tx, "awaited")).await.unwrap();
+        assert_eq!(ids(&org).await, ["awaited"]);
+        let (opener, door) = door();
+        drop(org.note(move |tx| { door.wait(); insert(tx, "dropped") }));
+        opener.wait_for_arrival();
+        opener.open();
+        // In the same lane, and so after it.
+        org.write(|tx| insert(tx, "later")).await.unwrap();
+        assert_eq!(ids(&org).await, ["awaited", "dropped", "later"]);
+    }
+
+    async fn notes_and_writes_share_commits_and_fail_alone(engine: Engine) {
+        let (_test, org) = notes(engine).await;
+        let (opener, door) = door();
+        let (held, noted, failed, written, ()) = tokio::join!(
+            org.write(move |tx| { door.wait(); insert(tx, "held") }),
+            org.note(|tx| insert(tx, "noted")),
+            org.note(|tx| { insert(tx, "failed")?; Err::<(), _>(Error::new(Kind::Conflict, "no")) }),
+            org.write(|tx| insert(tx, "written")),
+            async { opener.open() },
+        );
+        for kept in [held, noted, written] {
+            kept.unwrap();
+        }
+        assert_eq!(failed.unwrap_err().kind(), Kind::Conflict);
+        assert_eq!(ids(&org).await, ["held", "noted", "written"]);
+    }
+}
