@@ -56,6 +56,14 @@ pub const AGENT_TOKEN_TTL_MS: i64 = 15 * 60 * 1_000;
 pub const SESSION_TTL_SECONDS_MAX: u64 = 30 * 24 * 60 * 60;
 /// How long a console login lasts.
 pub const LOGIN_TTL_MS: i64 = 12 * 60 * 60 * 1_000;
+/// How long the key of a session that is over is remembered, so that an operator can still see which key did what.
+pub const DEAD_SESSION_KEYS_KEPT_MS: i64 = 7 * 24 * 60 * 60 * 1_000;
+/// Dead rows removed in one transaction: the org's writes wait no longer than that takes.
+pub const SWEEP_ROWS_MAX: u32 = 500;
+/// How long after its start, and then how often, a server clears dead credentials away.
+pub const SWEEP_SECONDS: (u64, u64) = (60, 60 * 60);
+/// `subscriptions/listen` streams that one credential may hold open: each costs a connection and a task.
+pub const LISTENERS_PER_CALLER_MAX: u32 = 16;
 /// Rows in a page of a list when the caller does not say.
 pub const PAGE_ROWS_DEFAULT: u32 = 50;
 /// Most rows in a page of a list: bounds one answer's memory.

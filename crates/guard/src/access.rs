@@ -1,7 +1,7 @@
 //! Management calls: who makes them, in which org, with which rights.
 
 use base::{Error, Kind, OrgId, ProjectId, Result, Scope, ScopeSet, Timestamp};
-use store::{OrgStore, params};
+use store::{OrgStore, OrgTx, params};
 
 use crate::guard::Guard;
 use crate::identify::{Presented, bearer};
@@ -114,11 +114,20 @@ impl Access {
         Err(Error::new(Kind::NotPermitted, "this key does not cover the project"))
     }
 
+    /// Refuses a project that does not exist, and then one that the key does not cover: another org's looks like none.
+    pub(crate) fn require_project_in(&self, tx: &mut OrgTx<'_, '_>, project: &ProjectId) -> Result<()> {
+        if tx.first(tenants::sql::PROJECT_EXISTS, &params![project], |_| Ok(()))?.is_none() {
+            return Err(Error::new(Kind::NotFound, format!("there is no project `{project}`")));
+        }
+        self.require_project(project)
+    }
+
     /// Refuses a key that covers less than what works in `project`, or in the whole org without one.
     pub(crate) fn require_reach(&self, project: Option<&ProjectId>) -> Result<()> {
         match project {
             Some(project) => self.require_project(project),
-            None => self.cover.require_cover(&ProjectCover::All),
+            None if self.cover.is_all() => Ok(()),
+            None => Err(Error::new(Kind::NotPermitted, "this needs a key that covers all projects of the org")),
         }
     }
 

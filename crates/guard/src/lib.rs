@@ -15,6 +15,7 @@ mod rate;
 mod refusal;
 mod sessions;
 mod spec;
+mod sweep;
 mod tenants;
 mod users;
 
@@ -28,5 +29,6 @@ pub use master::MasterKey;
 pub use refusal::Refusal;
 pub use sessions::{NewSession, OpenedSession, Session, SessionOutcome, Sessions};
 pub use spec::{Capability, Effect, Spec};
+pub use sweep::Swept;
 pub use tenants::{NewProject, Org, Orgs, Project, ProjectChange, Projects, org_slug};
 pub use users::{Login, NewUser, Role, User, UserChange, Users};

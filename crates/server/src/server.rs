@@ -4,7 +4,7 @@ use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::sync::Arc;
 
 use base::{Error, Kind, Result};
-use guard::Guard;
+use guard::{Guard, Swept};
 use mcp::reply::ServerInfo;
 use store::{Store, StoreConfig};
 use tokio::net::TcpListener;
@@ -18,7 +18,7 @@ use crate::hosts::{Hosts, host_of_url};
 use crate::listing::Listings;
 use crate::metrics::Metrics;
 use crate::state::{RootRule, Shared, State};
-use crate::{data_folder, first_start, listen, routes};
+use crate::{data_folder, first_start, janitor, listen, routes};
 
 /// A server that answers.
 pub struct Server {
@@ -28,6 +28,8 @@ pub struct Server {
     first_start: bool,
     stop: watch::Sender<bool>,
     serving: JoinHandle<()>,
+    sweeping: JoinHandle<()>,
+    state: Shared,
     store: Store,
     _folder: DataFolder,
 }
@@ -66,9 +68,12 @@ impl Server {
         // Before the first answer: whoever was answered finds the file.
         folder.write_server_file(&server_file)?;
         #[expect(clippy::disallowed_methods, reason = "the accept loop; `stop` waits for it")]
-        let serving = tokio::spawn(listen::serve(listener, router, state, stopping));
+        let serving = tokio::spawn(listen::serve(listener, router, Arc::clone(&state), stopping.clone()));
+        #[expect(clippy::disallowed_methods, reason = "the janitor; `stop` waits for it")]
+        let sweeping = tokio::spawn(janitor::sweep_hourly(Arc::clone(&state), stopping));
         tracing::info!(%address, engine = ?store.engine(), data = %folder.path().display(), "ready");
-        Ok(Self { address, server_file, data: folder.path().to_owned(), first_start, stop, serving, store, _folder: folder })
+        let data = folder.path().to_owned();
+        Ok(Self { address, server_file, data, first_start, stop, serving, sweeping, state, store, _folder: folder })
     }
 
     /// Where it listens.
@@ -91,12 +96,20 @@ impl Server {
         self.first_start
     }
 
+    /// Clears dead credentials away now, as the janitor does by itself every hour.
+    pub async fn sweep(&self) -> Result<Swept> {
+        self.state.guard.sweep().await
+    }
+
     /// Takes no new calls, waits for those under way, and closes the store.
     pub async fn stop(self) {
         // Nobody listens any more when the accept loop is gone already.
         let _ = self.stop.send(true);
         if let Err(error) = self.serving.await {
             tracing::error!(%error, "the accept loop failed");
+        }
+        if let Err(error) = self.sweeping.await {
+            tracing::error!(%error, "the janitor failed");
         }
         self.store.close().await;
     }

@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use base::secret::{SecretHash, mint};
-use base::{AgentId, Allowlist, Cursor, Error, Kind, Page, PageRequest, ProjectId, Result, ScopeSet, Timestamp, ToolNames};
+use base::{AgentId, Allowlist, Cursor, Error, Page, PageRequest, ProjectId, Result, ScopeSet, Timestamp, ToolNames};
 use store::{Row, params};
 
 pub use authenticate::Token;
@@ -126,7 +126,6 @@ impl Agents<'_> {
     pub async fn create(&self, new: NewAgent) -> Result<AgentSecret> {
         let access = self.0;
         access.require_cover(new.scopes)?;
-        access.require_reach(new.project.as_ref())?;
         check_rate(new.calls_per_minute)?;
         let (now, secret) = (access.clock.now(), mint(SECRET_PREFIX));
         let agent = Agent {
@@ -142,14 +141,13 @@ impl Agents<'_> {
             created_at: now,
             updated_at: now,
         };
-        let (row, hash) = (agent.clone(), SecretHash::of(&secret).hex());
+        let (row, hash, maker) = (agent.clone(), SecretHash::of(&secret).hex(), access.clone());
         access
             .rows
             .write(move |tx| {
-                if let Some(project) = &row.project
-                    && tx.first(crate::keys::sql::PROJECT_EXISTS, &params![project], |_| Ok(()))?.is_none()
-                {
-                    return Err(Error::new(Kind::NotFound, "there is no such project"));
+                match &row.project {
+                    Some(project) => maker.require_project_in(tx, project)?,
+                    None => maker.require_reach(None)?,
                 }
                 let (scopes, tools, names) = (row.scopes.to_row(), row.tools_row(), row.tool_names.word());
                 let params = params![
@@ -172,13 +170,18 @@ impl Agents<'_> {
 
     /// One agent.
     pub async fn get(&self, id: &AgentId) -> Result<Option<Agent>> {
-        self.0.rows.first(sql::GET, &params![id], Agent::from_row).await
+        let agent = self.0.rows.first(sql::GET, &params![id], Agent::from_row).await?;
+        if let Some(agent) = &agent {
+            self.0.require_reach(agent.project.as_ref())?;
+        }
+        Ok(agent)
     }
 
-    /// All agents, newest first.
+    /// Those in projects the caller covers, newest first; an agent of no project is for those who cover all.
     pub async fn list(&self, page: &PageRequest) -> Result<Page<Agent>> {
         let start = start_of(page);
-        let params = params![start.created_at, start.id, start.rows];
+        let cover = self.0.cover.to_row();
+        let params = params![start.created_at, start.id, start.rows, cover];
         let rows = self.0.rows.query(sql::LIST, &params, Agent::from_row).await?;
         Ok(Page::from_rows(rows, page.rows, |agent| Cursor { created_at: agent.created_at, id: agent.id.to_string() }))
     }
@@ -189,10 +192,9 @@ impl Agents<'_> {
             self.0.require_cover(scopes)?;
         }
         check_rate(change.calls_per_minute.flatten())?;
-        let Some(agent) = self.get(id).await? else {
+        if self.get(id).await?.is_none() {
             return Ok(None);
-        };
-        self.0.require_reach(agent.project.as_ref())?;
+        }
         let (id, now, access) = (*id, self.0.clock.now(), self.0.clone());
         self.0
             .rows
@@ -229,7 +231,6 @@ impl Agents<'_> {
             return Ok(None);
         };
         self.0.require_cover(agent.scopes)?;
-        self.0.require_reach(agent.project.as_ref())?;
         let secret = mint(SECRET_PREFIX);
         let (id, hash, now) = (*id, SecretHash::of(&secret).hex(), self.0.clock.now());
         let agent = self
@@ -247,10 +248,9 @@ impl Agents<'_> {
 
     /// Removes an agent and its tokens.
     pub async fn delete(&self, id: &AgentId) -> Result<bool> {
-        let Some(agent) = self.get(id).await? else {
+        if self.get(id).await?.is_none() {
             return Ok(false);
-        };
-        self.0.require_reach(agent.project.as_ref())?;
+        }
         let id = *id;
         self.0
             .rows

@@ -9,9 +9,11 @@ pub(crate) const GET: &str = "SELECT id, name, project_id, agent_key, scopes, to
             created_at, updated_at
      FROM agents WHERE org_id = ?1 AND id = ?2";
 
+/// `?5` is the caller's cover: NULL for all, else a JSON array of project ids.
 pub(crate) const LIST: &str = "SELECT id, name, project_id, agent_key, scopes, tools, tool_names, calls_per_minute, disabled,
             created_at, updated_at
      FROM agents WHERE org_id = ?1 AND (created_at < ?2 OR (created_at = ?2 AND id < ?3))
+       AND (?5 IS NULL OR ?5 LIKE '%\"' || project_id || '\"%')
      ORDER BY created_at DESC, id DESC LIMIT ?4";
 
 pub(crate) const UPDATE: &str = "UPDATE agents SET scopes = ?3, tools = ?4, calls_per_minute = ?5, disabled = ?6, updated_at = ?7
@@ -25,6 +27,11 @@ pub(crate) const DELETE_TOKENS: &str = "DELETE FROM agent_tokens WHERE org_id = 
 
 pub(crate) const DELETE_EXPIRED_TOKENS: &str =
     "DELETE FROM agent_tokens WHERE org_id = ?1 AND agent_id = ?2 AND expires_at <= ?3";
+
+pub(crate) const ANY_EXPIRED_TOKEN: &str = "SELECT id FROM agent_tokens WHERE org_id = ?1 AND expires_at <= ?2 LIMIT 1";
+
+pub(crate) const DELETE_SOME_EXPIRED_TOKENS: &str = "DELETE FROM agent_tokens WHERE org_id = ?1 AND id IN
+     (SELECT id FROM agent_tokens WHERE org_id = ?1 AND expires_at <= ?2 LIMIT ?3)";
 
 pub(crate) const INSERT_TOKEN: &str =
     "INSERT INTO agent_tokens (org_id, id, agent_id, hash, created_at, expires_at) VALUES (?1, ?2, ?3, ?4, ?5, ?6)";

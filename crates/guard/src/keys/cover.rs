@@ -42,20 +42,25 @@ impl ProjectCover {
         projects.into_iter().flatten()
     }
 
-    /// Refuses to hand out `other` where it is more than this.
-    pub(crate) fn require_cover(&self, other: &ProjectCover) -> Result<()> {
-        let within = match (self, other) {
+    /// Whether `other` is no more than this.
+    pub(crate) fn holds(&self, other: &ProjectCover) -> bool {
+        match (self, other) {
             (ProjectCover::All, _) => true,
             (_, ProjectCover::All) => false,
             (_, ProjectCover::Only(projects)) => projects.iter().all(|project| self.covers(project)),
-        };
-        if within {
+        }
+    }
+
+    /// Refuses to hand out `other` where it is more than this.
+    pub(crate) fn require_cover(&self, other: &ProjectCover) -> Result<()> {
+        if self.holds(other) {
             return Ok(());
         }
         Err(Error::new(Kind::NotPermitted, "nobody hands out more than they have: your key does not cover these projects"))
     }
 
-    /// The stored form: NULL for all, else a JSON array.
+    /// The stored form: NULL for all, else a JSON array. Statements that list what lies in some projects look for an id in
+    /// quotes in it.
     pub(crate) fn to_row(&self) -> Option<String> {
         match self {
             ProjectCover::All => None,

@@ -3,6 +3,7 @@
 mod cover;
 pub(crate) mod sql;
 
+use base::limits::PAGE_ROWS_MAX;
 use base::secret::{SecretHash, mint};
 use base::{Cursor, Error, KeyId, Kind, OrgId, Page, PageRequest, Result, ScopeSet, SessionId, Timestamp};
 use store::{OrgTx, Row, params};
@@ -93,7 +94,6 @@ impl Keys<'_> {
     pub async fn mint(&self, new: NewKey) -> Result<MintedKey> {
         let access = self.0;
         access.require_cover(new.scopes)?;
-        access.cover.require_cover(&new.cover)?;
         let now = access.clock.now();
         let expires_at = new.expires_at.or(access.expires_at);
         if access.expires_at.is_some_and(|own| expires_at > Some(own)) {
@@ -114,15 +114,14 @@ impl Keys<'_> {
             expires_at,
             revoked_at: None,
         };
-        let (row, hash) = (key.clone(), SecretHash::of(&full_key));
+        let (row, hash, minter) = (key.clone(), SecretHash::of(&full_key), access.clone());
         access
             .rows
             .write(move |tx| {
                 for project in row.cover.listed() {
-                    if tx.first(sql::PROJECT_EXISTS, &params![project], |_| Ok(()))?.is_none() {
-                        return Err(Error::new(Kind::NotFound, format!("there is no project `{project}`")));
-                    }
+                    minter.require_project_in(tx, project)?;
                 }
+                minter.cover.require_cover(&row.cover)?;
                 insert(tx, &row, hash, None, None)
             })
             .await?;
@@ -131,15 +130,32 @@ impl Keys<'_> {
 
     /// One key.
     pub async fn get(&self, id: &KeyId) -> Result<Option<Key>> {
-        self.0.rows.first(sql::GET, &params![id], |row| Key::from_row(self.0.org(), row)).await
+        let key = self.0.rows.first(sql::GET, &params![id], |row| Key::from_row(self.0.org(), row)).await?;
+        if key.as_ref().is_some_and(|key| !self.0.cover.holds(&key.cover)) {
+            return Err(Error::new(Kind::NotPermitted, "a key for some projects does not see one for more"));
+        }
+        Ok(key)
     }
 
-    /// All keys, newest first; those of sessions live and die with their session and are not listed.
+    /// Those that cover no more than the caller's, newest first; those of sessions live and die with their session and are not
+    /// listed.
     pub async fn list(&self, page: &PageRequest) -> Result<Page<Key>> {
-        let start = start_of(page);
-        let params = params![start.created_at, start.id, start.rows];
-        let rows = self.0.rows.query(sql::LIST, &params, |row| Key::from_row(self.0.org(), row)).await?;
-        Ok(Page::from_rows(rows, page.rows, |key| Cursor { created_at: key.created_at, id: key.id.to_string() }))
+        let cursor_of = |key: &Key| Cursor { created_at: key.created_at, id: key.id.to_string() };
+        // Whether one list of projects holds another is nothing that both engines can say: a narrow caller's page is filled
+        // from as many reads as it takes.
+        let rows = if self.0.cover.is_all() { page.rows } else { PAGE_ROWS_MAX };
+        let (mut next, mut found) = (PageRequest { rows, after: page.after.clone() }, Vec::new());
+        loop {
+            let start = start_of(&next);
+            let params = params![start.created_at, start.id, start.rows];
+            let read = self.0.rows.query(sql::LIST, &params, |row| Key::from_row(self.0.org(), row)).await?;
+            let read = Page::from_rows(read, next.rows, cursor_of);
+            next.after = read.next;
+            found.extend(read.items.into_iter().filter(|key| self.0.cover.holds(&key.cover)));
+            if found.len() > page.rows as usize || next.after.is_none() {
+                return Ok(Page::from_rows(found, page.rows, cursor_of));
+            }
+        }
     }
 
     /// Revokes a key, and with it the sessions' keys that it minted. It is dead when this answers. A key revokes itself, and
@@ -169,25 +185,23 @@ impl Keys<'_> {
 /// Mints the key of a session inside the transaction that opens it.
 pub(crate) fn mint_for_session(
     tx: &mut OrgTx<'_, '_>,
-    access_who: &Who,
-    org: &OrgId,
+    opener: &Access,
     session: &SessionId,
-    scopes: ScopeSet,
     (now, expires_at): (Timestamp, Timestamp),
     secret: &str,
 ) -> Result<()> {
     let key = Key {
         id: KeyId::new(now),
-        org: *org,
+        org: *opener.org(),
         name: format!("session {session}"),
         prefix: secret.chars().take(SHOWN_CHARS).collect(),
-        scopes,
+        scopes: opener.scopes,
         cover: ProjectCover::All,
         created_at: now,
         expires_at: Some(expires_at),
         revoked_at: None,
     };
-    let parent = match access_who {
+    let parent = match &opener.who {
         Who::Key(id) => Some(id),
         Who::InstanceAdmin | Who::User { .. } => None,
     };

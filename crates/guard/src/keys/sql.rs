@@ -15,4 +15,10 @@ pub(crate) const LIST: &str = "SELECT id, name, prefix, scopes, project_ids, cre
 pub(crate) const REVOKE: &str =
     "UPDATE keys SET revoked_at = ?3 WHERE org_id = ?1 AND id = ?2 AND revoked_at IS NULL AND session_id IS NULL";
 
-pub(crate) const PROJECT_EXISTS: &str = "SELECT id FROM projects WHERE org_id = ?1 AND id = ?2";
+/// A session's key expires with its session and is revoked when that is ended.
+pub(crate) const ANY_DEAD_SESSION_KEY: &str = "SELECT id FROM keys
+     WHERE org_id = ?1 AND session_id IS NOT NULL AND (expires_at <= ?2 OR revoked_at <= ?2) LIMIT 1";
+
+pub(crate) const DELETE_DEAD_SESSION_KEYS: &str = "DELETE FROM keys WHERE org_id = ?1 AND id IN
+     (SELECT id FROM keys
+      WHERE org_id = ?1 AND session_id IS NOT NULL AND (expires_at <= ?2 OR revoked_at <= ?2) LIMIT ?3)";

@@ -137,7 +137,6 @@ impl Sessions<'_> {
     /// Opens a session and mints its key.
     pub async fn open(&self, new: NewSession) -> Result<OpenedSession> {
         let access = self.0;
-        access.require_project(&new.project)?;
         let now = access.clock.now();
         let ttl_seconds = new.ttl_seconds.unwrap_or(access.session_ttl_seconds);
         if !(1..=limits::SESSION_TTL_SECONDS_MAX).contains(&ttl_seconds) {
@@ -160,13 +159,11 @@ impl Sessions<'_> {
         };
         let full_key = mint(SECRET_PREFIX);
         let (row, secret) = (session.clone(), full_key.clone());
-        let (org, who, scopes) = (*access.org(), access.who.clone(), access.scopes);
+        let opener = access.clone();
         access
             .rows
             .write(move |tx| {
-                if tx.first(sql::PROJECT_EXISTS, &params![row.project], |_| Ok(()))?.is_none() {
-                    return Err(Error::new(Kind::NotFound, "there is no such project"));
-                }
+                opener.require_project_in(tx, &row.project)?;
                 if let Some(agent) = &row.agent {
                     let agents_project = tx.first(sql::AGENT_PROJECT, &params![agent], |row| row.get::<Option<String>>(0))?;
                     check_agent(agents_project, &row.project)?;
@@ -185,7 +182,7 @@ impl Sessions<'_> {
                     row.expires_at
                 ];
                 tx.execute(sql::INSERT, &params)?;
-                mint_for_session(tx, &who, &org, id, scopes, (now, expires_at), &secret)
+                mint_for_session(tx, &opener, id, (now, expires_at), &secret)
             })
             .await?;
         Ok(OpenedSession { session, full_key })
@@ -203,12 +200,10 @@ impl Sessions<'_> {
     /// Those in projects the caller covers, newest first.
     pub async fn list(&self, page: &PageRequest) -> Result<Page<Session>> {
         let start = start_of(page);
-        let params = params![start.created_at, start.id, start.rows];
+        let cover = self.0.cover.to_row();
+        let params = params![start.created_at, start.id, start.rows, cover];
         let rows = self.0.rows.query(sql::LIST, &params, Session::from_row).await?;
-        let mut page =
-            Page::from_rows(rows, page.rows, |session| Cursor { created_at: session.created_at, id: session.id.to_string() });
-        page.items.retain(|session| self.0.cover.covers(&session.project));
-        Ok(page)
+        Ok(Page::from_rows(rows, page.rows, |session| Cursor { created_at: session.created_at, id: session.id.to_string() }))
     }
 
     /// Ends a session: its key is dead and its door answers 410 when this answers. Ending it twice is a conflict.

@@ -9,16 +9,16 @@ pub(crate) const GET: &str = "SELECT id, project_id, agent_id, agent_label, work
             created_at, expires_at, ended_at
      FROM sessions WHERE org_id = ?1 AND id = ?2";
 
+/// `?5` is the caller's cover: NULL for all, else a JSON array of project ids.
 pub(crate) const LIST: &str = "SELECT id, project_id, agent_id, agent_label, work_type, tools, tool_names, outcome,
             created_at, expires_at, ended_at
      FROM sessions WHERE org_id = ?1 AND (created_at < ?2 OR (created_at = ?2 AND id < ?3))
+       AND (?5 IS NULL OR ?5 LIKE '%\"' || project_id || '\"%')
      ORDER BY created_at DESC, id DESC LIMIT ?4";
 
 pub(crate) const END: &str = "UPDATE sessions SET ended_at = ?3, outcome = ?4 WHERE org_id = ?1 AND id = ?2 AND ended_at IS NULL";
 
 pub(crate) const REVOKE_KEYS: &str =
     "UPDATE keys SET revoked_at = ?3 WHERE org_id = ?1 AND session_id = ?2 AND revoked_at IS NULL";
-
-pub(crate) const PROJECT_EXISTS: &str = "SELECT id FROM projects WHERE org_id = ?1 AND id = ?2";
 
 pub(crate) const AGENT_PROJECT: &str = "SELECT project_id FROM agents WHERE org_id = ?1 AND id = ?2 AND disabled = 0";

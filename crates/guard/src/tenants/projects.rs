@@ -116,12 +116,10 @@ impl Projects<'_> {
     /// Those the caller covers, newest first.
     pub async fn list(&self, page: &PageRequest) -> Result<Page<Project>> {
         let start = start_of(page);
-        let rows =
-            self.0.rows.query(sql::LIST_PROJECTS, &params![start.created_at, start.id, start.rows], Project::from_row).await?;
-        let mut page =
-            Page::from_rows(rows, page.rows, |project| Cursor { created_at: project.created_at, id: project.id.to_string() });
-        page.items.retain(|project| self.0.cover.covers(&project.id));
-        Ok(page)
+        let cover = self.0.cover.to_row();
+        let params = params![start.created_at, start.id, start.rows, cover];
+        let rows = self.0.rows.query(sql::LIST_PROJECTS, &params, Project::from_row).await?;
+        Ok(Page::from_rows(rows, page.rows, |project| Cursor { created_at: project.created_at, id: project.id.to_string() }))
     }
 
     /// Changes a project. Its sessions and agents see it on their next request.

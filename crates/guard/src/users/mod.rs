@@ -5,7 +5,7 @@ mod password;
 pub(crate) mod sql;
 
 use base::{Cursor, Error, Kind, OrgId, Page, PageRequest, Result, Scope, ScopeSet, Timestamp, UserId};
-use store::{Row, params};
+use store::{OrgTx, Row, params};
 
 pub use login::Login;
 
@@ -92,6 +92,11 @@ pub struct UserChange {
 }
 
 impl User {
+    /// Whether they can decide for the org, now.
+    fn is_owner(&self) -> bool {
+        self.role == Role::Owner && !self.disabled
+    }
+
     fn from_row(org: &OrgId, row: &Row<'_>) -> Result<Self> {
         Ok(Self {
             id: UserId::from_row(row.text(0)?),
@@ -140,11 +145,13 @@ impl Users<'_> {
 
     /// One person.
     pub async fn get(&self, id: &UserId) -> Result<Option<User>> {
+        require_sight(self.access)?;
         self.access.rows.first(sql::GET, &params![id], |row| User::from_row(self.access.org(), row)).await
     }
 
     /// Everyone, newest first.
     pub async fn list(&self, page: &PageRequest) -> Result<Page<User>> {
+        require_sight(self.access)?;
         let start = start_of(page);
         let params = params![start.created_at, start.id, start.rows];
         let rows = self.access.rows.query(sql::LIST, &params, |row| User::from_row(self.access.org(), row)).await?;
@@ -169,8 +176,12 @@ impl Users<'_> {
                     return Ok(None);
                 };
                 require_rank(&access, user.role)?;
+                let was_owner = user.is_owner();
                 user.role = change.role.unwrap_or(user.role);
                 user.disabled = change.disabled.unwrap_or(user.disabled);
+                if was_owner && !user.is_owner() {
+                    require_other_owner(tx, &id)?;
+                }
                 tx.execute(sql::UPDATE, &params![id, user.role.word(), user.disabled])?;
                 if let Some(hash) = &hash {
                     tx.execute(sql::SET_PASSWORD, &params![id, hash])?;
@@ -191,11 +202,22 @@ impl Users<'_> {
                     return Ok(false);
                 };
                 require_rank(&access, user.role)?;
+                if user.is_owner() {
+                    require_other_owner(tx, &id)?;
+                }
                 tx.execute(sql::DELETE_LOGINS, &params![id])?;
                 Ok(tx.execute(sql::DELETE, &params![id])? > 0)
             })
             .await
     }
+}
+
+/// People belong to the whole org: a key for some projects has no business with them.
+fn require_sight(access: &Access) -> Result<()> {
+    if access.cover.is_all() {
+        return Ok(());
+    }
+    Err(Error::new(Kind::NotPermitted, "a key for some projects does not see the org's people"))
 }
 
 /// An admin does not make or unmake owners, and a key does not make or take over a login that can do more than itself.
@@ -208,6 +230,14 @@ fn require_rank(access: &Access, role: Role) -> Result<()> {
         }
         _ => Ok(()),
     }
+}
+
+/// Refuses what would leave an org that has owners without any: only an owner names owners, so nobody in it could undo that.
+fn require_other_owner(tx: &mut OrgTx<'_, '_>, id: &UserId) -> Result<()> {
+    if tx.first(sql::OTHER_OWNER, &params![id], |_| Ok(()))?.is_some() {
+        return Ok(());
+    }
+    Err(Error::new(Kind::Conflict, "this is the org's last owner: name another owner first"))
 }
 
 /// An address in the one form that is stored and looked up. Whether mail reaches it is not ours to know.

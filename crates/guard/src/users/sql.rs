@@ -16,11 +16,20 @@ pub(crate) const SET_PASSWORD: &str = "UPDATE users SET password_hash = ?3 WHERE
 pub(crate) const STILL_ENABLED: &str =
     "SELECT id FROM users WHERE org_id = ?1 AND id = ?2 AND password_hash = ?3 AND disabled = 0";
 
+/// Whoever else could still decide for the org.
+pub(crate) const OTHER_OWNER: &str =
+    "SELECT id FROM users WHERE org_id = ?1 AND id <> ?2 AND role = 'owner' AND disabled = 0 LIMIT 1";
+
 pub(crate) const DELETE: &str = "DELETE FROM users WHERE org_id = ?1 AND id = ?2";
 
 pub(crate) const DELETE_LOGINS: &str = "DELETE FROM logins WHERE org_id = ?1 AND user_id = ?2";
 
 pub(crate) const DELETE_EXPIRED_LOGINS: &str = "DELETE FROM logins WHERE org_id = ?1 AND expires_at <= ?2";
+
+pub(crate) const ANY_EXPIRED_LOGIN: &str = "SELECT user_id FROM logins WHERE org_id = ?1 AND expires_at <= ?2 LIMIT 1";
+
+pub(crate) const DELETE_SOME_EXPIRED_LOGINS: &str = "DELETE FROM logins WHERE org_id = ?1 AND token_hash IN
+     (SELECT token_hash FROM logins WHERE org_id = ?1 AND expires_at <= ?2 LIMIT ?3)";
 
 /// Before the org is known: how an address finds its user.
 pub(crate) const BY_EMAIL: &str = "SELECT org_id, id, password_hash, disabled FROM users WHERE email = ?1";

@@ -171,7 +171,7 @@ async fn create(
     Ok((StatusCode::CREATED, Json(made.into())))
 }
 
-/// Lists agents.
+/// Lists agents. A key for some projects is shown those that work in them.
 #[utoipa::path(
     get, path = "/api/org/{orgId}/agents", operation_id = "listAgents", tag = "agents", params(OrgPath, Page),
     responses((status = 200, description = "A page of agents.", body = AgentsAnswer), Admitted<OrgRead>)

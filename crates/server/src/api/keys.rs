@@ -140,7 +140,7 @@ async fn create(
     Ok((StatusCode::CREATED, Json(NewKeyAnswer { key: minted.into() })))
 }
 
-/// Lists keys, revoked ones too. Those of sessions live and die with their session and are not listed.
+/// Lists keys, revoked ones too; a key for some projects is shown those that cover no more. Those of sessions live and die with their session and are not listed.
 #[utoipa::path(
     get, path = "/api/org/{orgId}/keys", operation_id = "listKeys", tag = "keys", params(OrgPath, Page),
     responses((status = 200, description = "A page of keys.", body = KeysAnswer), Admitted<OrgRead>)

@@ -130,11 +130,15 @@ async fn show(
     answer(state.guard.users(&access).get(&id).await?)
 }
 
-/// Changes a person. Their logins end, so that the change holds at once.
+/// Changes a person. Their logins end, so that the change holds at once. An org keeps its last owner: that one is neither
+/// demoted nor locked out.
 #[utoipa::path(
     patch, path = "/api/org/{orgId}/users/{userId}", operation_id = "changeUser", tag = "users",
     params(OrgPath, Id<base::UserId>), request_body = UserChange,
-    responses((status = 200, description = "The person as they are now.", body = UserAnswer), Admitted<UsersWrite>, Body<UserChange>)
+    responses(
+        (status = 200, description = "The person as they are now.", body = UserAnswer),
+        Admitted<UsersWrite>, Body<UserChange>, Conflict
+    )
 )]
 async fn change(
     State(state): State<Shared>,
@@ -151,11 +155,11 @@ async fn change(
     answer(state.guard.users(&access).change(&id, change).await?)
 }
 
-/// Removes a person and their logins.
+/// Removes a person and their logins, but not the org's last owner.
 #[utoipa::path(
     delete, path = "/api/org/{orgId}/users/{userId}", operation_id = "deleteUser", tag = "users",
     params(OrgPath, Id<base::UserId>),
-    responses((status = 204, description = "Removed."), Admitted<UsersWrite>)
+    responses((status = 204, description = "Removed."), Admitted<UsersWrite>, Conflict)
 )]
 async fn delete(
     State(state): State<Shared>,

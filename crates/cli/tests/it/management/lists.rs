@@ -1,7 +1,7 @@
 //! Lists page by `limit` and `cursor`, newest first, every row once.
 
 use reqwest::Method;
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::{refused, text};
 use crate::menu::{Need, ROUTES, Things};
@@ -93,29 +93,45 @@ both_engines! {
     async fn a_key_for_some_projects_pages_through_those(engine: Engine) {
         let crib = Crib::start(engine).await;
         let mut tenant = crib.tenant().await;
-        let (mut covered, mut sessions) = (Vec::new(), Vec::new());
+        let (mut covered, mut sessions, mut agents) = (Vec::new(), Vec::new(), Vec::new());
         for number in 0..6 {
             let made = tenant.post("projects", json!({"name": format!("project {number}")})).await.expect(201);
             tenant.project = text(&made["project"]["id"]);
             let session = tenant.session().await;
+            let agent = json!({"name": "a", "projectId": tenant.project, "scopes": [], "tools": []});
+            let agent = text(&tenant.post("agents", agent).await.expect(201)["agent_id"]);
             if number % 3 == 0 {
                 covered.insert(0, tenant.project.clone());
                 sessions.insert(0, session.id);
+                agents.insert(0, agent);
             }
         }
-        let minted = tenant.post("keys", json!({"name": "narrow", "projects": covered})).await.expect(201);
+        tenant.post("agents", json!({"name": "of no project", "scopes": [], "tools": []})).await.expect(201);
+        let mint = async |projects: Value| tenant.post("keys", json!({"name": "k", "projects": projects})).await.expect(201);
+        let minted = mint(json!(covered)).await;
         let key = text(&minted["key"]["fullKey"]);
-        for (noun, id, expected) in [("projects", "id", &covered), ("sessions", "sessionId", &sessions)] {
+        let mut keys = vec![text(&minted["key"]["id"])];
+        for projects in [json!("all"), json!([tenant.project]), json!([]), json!([covered[0], tenant.project]), json!([covered[1]])] {
+            let made = mint(projects.clone()).await;
+            if projects == json!([]) || projects == json!([covered[1]]) {
+                keys.insert(0, text(&made["key"]["id"]));
+            }
+        }
+        let lists =
+            [("projects", "id", &covered), ("sessions", "sessionId", &sessions), ("agents", "agent_id", &agents), ("keys", "id", &keys)];
+        for (noun, id, expected) in lists {
             for limit in [1, 2, 200] {
                 let (mut seen, mut cursor) = (Vec::new(), String::new());
                 loop {
                     let path = format!("/api/org/{}/{noun}?limit={limit}{cursor}", tenant.org);
                     let found = crib.api(Method::GET, &path, &key, None).await.expect(200);
-                    seen.extend(found[noun].as_array().unwrap().iter().map(|row| text(&row[id])));
+                    let rows = found[noun].as_array().unwrap();
+                    seen.extend(rows.iter().map(|row| text(&row[id])));
                     match found["nextCursor"].as_str() {
                         Some(next) => cursor = format!("&cursor={next}"),
                         None => break,
                     }
+                    assert_eq!(rows.len(), limit, "{noun}: a page that goes on is full");
                 }
                 assert_eq!(&seen, expected, "{noun} by {limit}");
             }

@@ -115,6 +115,22 @@ both_engines! {
         refused(&api(Method::GET, &format!("sessions/{}", session.id), None).await, 403, "not_permitted");
         refused(&api(Method::POST, &format!("sessions/{}/end", session.id), None).await, 403, "not_permitted");
         assert_eq!(api(Method::GET, "sessions", None).await.expect(200)["sessions"], json!([]));
+        let agent = tenant.post("agents", json!({"name": "of no project", "scopes": [], "tools": []})).await.expect(201);
+        refused(&api(Method::GET, &format!("agents/{}", text(&agent["agent_id"])), None).await, 403, "not_permitted");
+        let user = json!({"email": "ann@example.com", "role": "member", "password": "correct horse battery"});
+        let user = text(&tenant.post("users", user).await.expect(201)["user"]["id"]);
+        for path in ["users".to_owned(), format!("users/{user}"), "users/usr_00000000000000000000000000".to_owned()] {
+            refused(&api(Method::GET, &path, None).await, 403, "not_permitted");
+        }
+        // What another org has looks like what nobody has, to a key that covers little as to one that covers all.
+        let theirs = crib.tenant().await.project;
+        for project in [theirs.as_str(), "prj_00000000000000000000000000"] {
+            refused(&api(Method::POST, "sessions", Some(json!({"projectId": project}))).await, 404, "not_found");
+            let agent = json!({"name": "a", "projectId": project, "scopes": [], "tools": []});
+            refused(&api(Method::POST, "agents", Some(agent)).await, 404, "not_found");
+            let key = json!({"name": "k", "projects": [other, project]});
+            refused(&api(Method::POST, "keys", Some(key)).await, 404, "not_found");
+        }
         api(Method::POST, "sessions", Some(json!({"projectId": other}))).await.expect(201);
         assert_eq!(api(Method::GET, "sessions", None).await.expect(200)["sessions"].as_array().unwrap().len(), 1);
     }

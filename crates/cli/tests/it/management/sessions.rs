@@ -3,6 +3,7 @@
 use base::{Clock, Timestamp};
 use reqwest::Method;
 use serde_json::{Value, json};
+use server::Swept;
 
 use super::{members, refused, text};
 use crate::support::{Crib, Engine, both_engines, request};
@@ -18,6 +19,35 @@ fn has_null(value: &Value) -> bool {
 }
 
 both_engines! {
+    async fn what_dead_credentials_leave_is_cleared_away(engine: Engine) {
+        let clock = base::Clock::manual(base::Timestamp::from_ms(1_800_000_000_000));
+        let crib = Crib::start_with(engine, |config| config.clock = clock.clone()).await;
+        let (tenant, other) = (crib.tenant().await, crib.tenant().await);
+        let ended = tenant.session().await;
+        tenant.post(&format!("sessions/{}/end", ended.id), json!({})).await.expect(200);
+        let expiring = other.session_with(json!({"ttlSeconds": 60})).await;
+        let lasting = tenant.session_with(json!({"ttlSeconds": 30 * 24 * 3_600})).await;
+        tenant.agent(&["*"], &["bricks.list"]).await;
+        let person = tenant.person("member").await;
+        assert!(crib.sweep().await.is_nothing(), "what lives, and what died just now, stays");
+        let hour = 3_600_000;
+        clock.advance_ms(hour);
+        assert_eq!(crib.sweep().await, Swept { agent_tokens: 1, ..Swept::default() });
+        clock.advance_ms(12 * hour);
+        let late = other.agent(&["*"], &["bricks.list"]).await;
+        assert_eq!(crib.sweep().await, Swept { logins: 1, ..Swept::default() });
+        assert_eq!(late.tools().await, ["bricks.list"], "what lives goes on");
+        clock.advance_ms(7 * 24 * hour);
+        assert_eq!(crib.sweep().await, Swept { session_keys: 2, agent_tokens: 1, ..Swept::default() });
+        assert!(crib.sweep().await.is_nothing());
+        // The sessions themselves are named by what was done in them.
+        for (tenant, session) in [(&tenant, &ended), (&other, &expiring), (&tenant, &lasting)] {
+            tenant.get(&format!("sessions/{}", session.id)).await.expect(200);
+        }
+        assert_eq!(lasting.call("bricks.list", json!({})).await.result()["structuredContent"], json!({"bricks": []}));
+        tenant.get(&format!("users/{}", person.id)).await.expect(200);
+    }
+
     async fn opening_answers_with_all_that_a_client_needs(engine: Engine) {
         let clock = Clock::manual(Timestamp::from_ms(1_800_000_000_000));
         let crib = Crib::start_with(engine, |config| {

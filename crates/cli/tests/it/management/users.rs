@@ -72,6 +72,31 @@ both_engines! {
         assert_eq!(promoted["user"]["role"], "owner");
     }
 
+    async fn an_org_keeps_an_owner(engine: Engine) {
+        let crib = Crib::start(engine).await;
+        let (tenant, elsewhere) = (crib.tenant().await, crib.tenant().await);
+        elsewhere.post("users", person("owner@elsewhere.example", "owner")).await.expect(201);
+        let add = async |email: &str| text(&tenant.post("users", person(email, "owner")).await.expect(201)["user"]["id"]);
+        let (one, two) = (add("one@example.com").await, add("two@example.com").await);
+        let change = async |id: &str, body: Value| tenant.api(Method::PATCH, &format!("users/{id}"), Some(body)).await;
+        change(&two, json!({"disabled": true})).await.expect(200);
+        for body in [json!({"role": "admin"}), json!({"disabled": true}), json!({"role": "member", "disabled": false})] {
+            let reply = change(&one, body).await;
+            refused(&reply, 409, "conflict");
+            assert!(reply.text.contains("last owner"), "{}", reply.text);
+        }
+        refused(&tenant.api(Method::DELETE, &format!("users/{one}"), None).await, 409, "conflict");
+        assert_eq!(tenant.get(&format!("users/{one}")).await.expect(200)["user"]["role"], "owner", "nothing has changed");
+        change(&one, json!({"password": "another one entirely"})).await.expect(200);
+        tenant.api(Method::DELETE, &format!("users/{two}"), None).await.expect(204);
+        let three = add("three@example.com").await;
+        // Of two that go at once, one stays.
+        let (first, second) = tokio::join!(change(&one, json!({"role": "member"})), change(&three, json!({"role": "member"})));
+        let mut statuses = [first.status, second.status];
+        statuses.sort_unstable();
+        assert_eq!(statuses, [200, 409]);
+    }
+
     async fn a_changed_person_logs_in_anew(engine: Engine) {
         let crib = Crib::start(engine).await;
         let tenant = crib.tenant().await;
@@ -100,6 +125,7 @@ both_engines! {
         let tenant = crib.tenant().await;
         let user = text(&tenant.post("users", person("ann@example.com", "member")).await.expect(201)["user"]["id"]);
         let path = format!("users/{user}");
+        tenant.post("users", person("other@example.com", "owner")).await.expect(201);
         for (role, disabled) in [("admin", true), ("member", false), ("admin", true), ("owner", false), ("member", true)] {
             let change = |body: Value| tenant.api(Method::PATCH, &path, Some(body));
             let (one, two) = tokio::join!(change(json!({"role": role})), change(json!({"disabled": disabled})));

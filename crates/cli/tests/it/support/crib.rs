@@ -43,6 +43,11 @@ impl Crib {
         self.server.take().unwrap().stop().await;
     }
 
+    /// What the janitor does by itself every hour.
+    pub(crate) async fn sweep(&self) -> server::Swept {
+        self.server.as_ref().unwrap().sweep().await.unwrap()
+    }
+
     /// A new org with a key that may do everything and one project.
     pub(crate) async fn tenant(&self) -> Tenant<'_> {
         let name = format!("org {}", self.orgs.fetch_add(1, Ordering::Relaxed));

@@ -1,0 +1,77 @@
+//! What dead credentials leave behind is cleared away some time after their death. Sessions themselves stay: rows name them.
+
+use base::limits::{DEAD_SESSION_KEYS_KEPT_MS, SWEEP_ROWS_MAX};
+use base::{OrgId, PageRequest, Result, Timestamp, limits};
+use store::params;
+
+use crate::guard::Guard;
+use crate::{agents, keys, users};
+
+/// How many rows a sweep removed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Swept {
+    /// Keys of sessions that ended or expired long ago.
+    pub session_keys: u64,
+    /// Expired access tokens of agents.
+    pub agent_tokens: u64,
+    /// Expired console logins.
+    pub logins: u64,
+}
+
+impl Swept {
+    /// Whether there was nothing to remove.
+    pub fn is_nothing(&self) -> bool {
+        *self == Self::default()
+    }
+}
+
+/// One kind of dead row: how an org is asked whether it has any, and how some of them are removed.
+struct Kind {
+    any: &'static str,
+    delete: &'static str,
+    dead_since: Timestamp,
+}
+
+impl Guard {
+    /// Removes dead credentials of all orgs, in bounded transactions. Nodes that share a database may all do it: each removes
+    /// what the others have left.
+    pub async fn sweep(&self) -> Result<Swept> {
+        let now = self.clock.now();
+        let session_keys = Kind {
+            any: keys::sql::ANY_DEAD_SESSION_KEY,
+            delete: keys::sql::DELETE_DEAD_SESSION_KEYS,
+            dead_since: now.plus_ms(-DEAD_SESSION_KEYS_KEPT_MS),
+        };
+        let agent_tokens =
+            Kind { any: agents::sql::ANY_EXPIRED_TOKEN, delete: agents::sql::DELETE_SOME_EXPIRED_TOKENS, dead_since: now };
+        let logins = Kind { any: users::sql::ANY_EXPIRED_LOGIN, delete: users::sql::DELETE_SOME_EXPIRED_LOGINS, dead_since: now };
+        let (mut page, mut swept) = (PageRequest { rows: limits::PAGE_ROWS_MAX, after: None }, Swept::default());
+        loop {
+            let orgs = self.orgs().list(&page).await?;
+            for org in &orgs.items {
+                swept.session_keys += self.sweep_org(&org.id, &session_keys).await?;
+                swept.agent_tokens += self.sweep_org(&org.id, &agent_tokens).await?;
+                swept.logins += self.sweep_org(&org.id, &logins).await?;
+            }
+            match orgs.next {
+                Some(next) => page.after = Some(next),
+                None => return Ok(swept),
+            }
+        }
+    }
+
+    async fn sweep_org(&self, org: &OrgId, kind: &Kind) -> Result<u64> {
+        let (rows, delete, since) = (self.rows_of(org), kind.delete, kind.dead_since);
+        let mut removed = 0;
+        // Asked first, because a write costs a commit even when it finds nothing, and most orgs have nothing.
+        while rows.first(kind.any, &params![since], |_| Ok(())).await?.is_some() {
+            let some = rows.write(move |tx| tx.execute(delete, &params![since, SWEEP_ROWS_MAX])).await?;
+            // Another node was faster.
+            if some == 0 {
+                break;
+            }
+            removed += some;
+        }
+        Ok(removed)
+    }
+}
