@@ -1,0 +1,96 @@
+//! What is wrong with a policy text, and where.
+
+/// One complaint about a policy text. Line and column count from 1, columns in Unicode scalar values, as editors show them.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Finding {
+    /// The line.
+    pub line: usize,
+    /// The column in it.
+    pub column: usize,
+    /// What is wrong, and what would help.
+    pub message: String,
+}
+
+impl std::fmt::Display for Finding {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{}:{}: {}", self.line, self.column, self.message)
+    }
+}
+
+/// A complaint that still knows its place as a byte offset, the way the parser counts.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Complaint {
+    pub(crate) offset: usize,
+    pub(crate) message: String,
+}
+
+impl Complaint {
+    pub(crate) fn new(offset: usize, message: impl Into<String>) -> Self {
+        Self { offset, message: message.into() }
+    }
+}
+
+/// The complaints with lines and columns, in the order of the text, each once.
+pub(crate) fn located(text: &str, mut complaints: Vec<Complaint>) -> Vec<Finding> {
+    complaints.sort();
+    complaints.dedup();
+    let mut places = Places::new(text);
+    complaints
+        .into_iter()
+        .map(|complaint| {
+            let (line, column) = places.place(complaint.offset);
+            Finding { line, column, message: complaint.message }
+        })
+        .collect()
+}
+
+/// Turns byte offsets into lines and columns in one walk over the text: thousands of findings on one endless line must not
+/// mean thousands of walks.
+pub(crate) struct Places<'a> {
+    rest: std::str::CharIndices<'a>,
+    line: usize,
+    column: usize,
+}
+
+impl<'a> Places<'a> {
+    pub(crate) fn new(text: &'a str) -> Self {
+        Self { rest: text.char_indices(), line: 1, column: 1 }
+    }
+
+    /// The line and column of `offset`. Offsets must not decrease from one question to the next.
+    pub(crate) fn place(&mut self, offset: usize) -> (usize, usize) {
+        while self.rest.offset() < offset {
+            match self.rest.next() {
+                Some((_, '\n')) => {
+                    self.line += 1;
+                    self.column = 1;
+                }
+                Some(_) => self.column += 1,
+                None => break,
+            }
+        }
+        (self.line, self.column)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn places_count_characters_not_bytes() {
+        let text = "äö\n日本x\r\ny";
+        let mut places = Places::new(text);
+        for (needle, place) in [("ä", (1, 1)), ("ö", (1, 2)), ("x", (2, 3)), ("y", (3, 1))] {
+            assert_eq!(places.place(text.find(needle).unwrap()), place, "{needle}");
+        }
+        assert_eq!(places.place(text.len() + 7), (3, 2), "an offset past the end is the end");
+    }
+
+    #[test]
+    fn findings_come_in_the_order_of_the_text_and_once() {
+        let complaints = vec![Complaint::new(3, "b"), Complaint::new(0, "a"), Complaint::new(3, "b"), Complaint::new(3, "a")];
+        let findings: Vec<String> = located("x\ny\nz", complaints).iter().map(Finding::to_string).collect();
+        assert_eq!(findings, ["1:1: a", "2:2: a", "2:2: b"]);
+    }
+}

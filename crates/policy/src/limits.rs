@@ -1,0 +1,21 @@
+//! The limits of this crate, each with its reason.
+
+/// Largest text of one policy document, in bytes. It is parsed and validated as a whole.
+pub const DOCUMENT_BYTES_MAX: usize = 1024 * 1024;
+/// Most statements in one document, and in all the documents of an org together: each of them may have to be evaluated.
+pub const STATEMENTS_MAX: usize = 10_000;
+/// Deepest nesting of one statement, in operators and brackets. Parser, validator and evaluator recurse once or more per level
+/// and must fit on a thread's stack of 2 MiB.
+pub const NESTING_MAX: usize = 128;
+/// Longest `@id` of a statement, in Unicode scalar values: it is repeated in every audit event it decides.
+pub const STATEMENT_NAME_CHARS_MAX: usize = 120;
+/// Deepest nesting of a tool's arguments that policies see.
+pub(crate) const SHAPE_DEPTH_MAX: usize = 8;
+/// Most members of one object in a tool's arguments that policies see. A peer's card decides how many it declares.
+pub(crate) const SHAPE_MEMBERS_MAX: usize = 256;
+/// Slices remembered: which statements a call's drawers hold for its target. Weighed by their statements, a few bytes each.
+pub(crate) const SLICE_CACHE_ITEMS: usize = 10_000;
+/// Most statements in all remembered slices together.
+pub(crate) const SLICE_CACHE_STATEMENTS_MAX: u64 = 1_000_000;
+/// Principals whose entities are remembered. Building them takes longer than most decisions; each is a few kilobytes.
+pub(crate) const ENTITIES_CACHE_MAX: usize = 1_000;
