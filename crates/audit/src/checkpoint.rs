@@ -1,0 +1,156 @@
+//! A checkpoint: so many entries, and the last of them had this hash. Kept somewhere else, it shows what the chain alone
+//! cannot: a tail that was cut off, and a chain that its key's holder wrote anew.
+
+use base::{Error, Kind, Result, Timestamp};
+use serde::{Deserialize, Serialize};
+
+use crate::canonical::{self, INTEGER_MAX, write_string};
+use crate::event::exact_time;
+use crate::{EntryHash, Signature, SigningKey, VerifyingKey};
+
+/// A signed statement about a chain's length and head.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct Checkpoint {
+    /// Whose chain it is.
+    pub workspace_id: String,
+    /// How many entries it has: the last one's sequence number.
+    pub size: u64,
+    /// The last one's hash in hex; 64 zeros when there is none.
+    pub head_hash: String,
+    /// When this was so, in RFC 3339 with milliseconds.
+    pub at: String,
+    /// The name of the key that signed.
+    pub kid: String,
+    /// The signature over the canonical form of the rest, in base64url.
+    pub signature: String,
+}
+
+impl Checkpoint {
+    /// Signs that `workspace` has `size` entries, of which the last has the hash `head`.
+    pub fn sign(workspace: &str, size: u64, head: &EntryHash, at: Timestamp, key: &SigningKey) -> Self {
+        let mut checkpoint = Self {
+            workspace_id: workspace.to_owned(),
+            size,
+            head_hash: head.hex(),
+            at: at.rfc3339(),
+            kid: key.kid().to_owned(),
+            signature: String::new(),
+        };
+        checkpoint.signature = key.sign(checkpoint.signed_text().as_bytes()).to_string();
+        checkpoint
+    }
+
+    /// Reads one as the server gives it. Whether its signature is right is another question.
+    ///
+    /// # Errors
+    /// When the bytes are no checkpoint.
+    pub fn parse(bytes: &[u8]) -> Result<Self> {
+        let refused = |why: String| Error::new(Kind::InvalidParams, format!("this is no checkpoint: {why}"));
+        let text = std::str::from_utf8(bytes).map_err(|error| refused(error.to_string()))?;
+        if !canonical::is_object(text) {
+            return Err(refused("it is no JSON object".to_owned()));
+        }
+        let checkpoint: Self = serde_json::from_str(text).map_err(|error| refused(error.to_string()))?;
+        if checkpoint.size > INTEGER_MAX || EntryHash::parse(&checkpoint.head_hash).is_none() || checkpoint.time().is_none() {
+            return Err(refused("its size, hash or time is not spelled as checkpoints spell it".to_owned()));
+        }
+        Ok(checkpoint)
+    }
+
+    /// Whether `key` signed this.
+    pub fn is_signed_by(&self, key: &VerifyingKey) -> bool {
+        let signature = Signature::parse(&self.signature);
+        key.kid() == self.kid && signature.is_some_and(|signature| key.verifies(self.signed_text().as_bytes(), &signature))
+    }
+
+    /// When it was signed.
+    pub(crate) fn time(&self) -> Option<Timestamp> {
+        exact_time(&self.at)
+    }
+
+    /// The canonical form of everything but the signature.
+    fn signed_text(&self) -> String {
+        let mut text = String::with_capacity(320);
+        for (name, value) in [("{\"at\":", &self.at), (",\"headHash\":", &self.head_hash), (",\"kid\":", &self.kid)] {
+            text.push_str(name);
+            write_string(&mut text, value);
+        }
+        text.push_str(",\"size\":");
+        text.push_str(&self.size.to_string());
+        text.push_str(",\"workspaceId\":");
+        write_string(&mut text, &self.workspace_id);
+        text.push('}');
+        text
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::Value;
+
+    fn checkpoint() -> (Checkpoint, SigningKey) {
+        let key = SigningKey::from_seed(&[7; 32]);
+        let at = Timestamp::from_ms(1_763_238_099_007);
+        (Checkpoint::sign("prj_\"é", 3, &EntryHash::from_bytes([9; 32]), at, &key), key)
+    }
+
+    #[test]
+    fn what_is_signed_is_the_canonical_form_of_the_rest() {
+        let (checkpoint, key) = checkpoint();
+        let mut value = serde_json::to_value(&checkpoint).unwrap();
+        let signature = value.as_object_mut().unwrap().remove("signature").unwrap();
+        let text = canonical::text_of(&value).unwrap();
+        assert_eq!(text, checkpoint.signed_text());
+        assert!(key.verifying_key().verifies(text.as_bytes(), &Signature::parse(signature.as_str().unwrap()).unwrap()));
+        assert!(checkpoint.is_signed_by(key.verifying_key()));
+        assert!(!checkpoint.is_signed_by(SigningKey::from_seed(&[8; 32]).verifying_key()));
+    }
+
+    #[test]
+    fn members_are_in_the_contracts_order_and_read_back_however_they_are_laid_out() {
+        let (checkpoint, _) = checkpoint();
+        let text = serde_json::to_string(&checkpoint).unwrap();
+        let places = ["workspaceId", "size", "headHash", "at", "kid", "signature"].map(|name| text.find(name).unwrap());
+        assert!(places.is_sorted());
+        let value: Value = serde_json::from_str(&text).unwrap();
+        assert_eq!(Checkpoint::parse(serde_json::to_string_pretty(&value).unwrap().as_bytes()).unwrap(), checkpoint);
+    }
+
+    #[test]
+    fn what_is_no_checkpoint_is_refused() {
+        let (checkpoint, _) = checkpoint();
+        let text = serde_json::to_string(&checkpoint).unwrap();
+        let wrong = [
+            text.replace("\"size\":3", "\"size\":-3"),
+            text.replace("\"size\":3", "\"size\":3,\"size\":3"),
+            text.replace("\"size\":3", "\"size\":3,\"more\":1"),
+            text.replace("\"size\":3", "\"size\":9007199254740992"),
+            text.replace(".007Z", "Z"),
+            text.replace("0909", "0g09"),
+            "[\"prj\",3]".to_owned(),
+            String::new(),
+        ];
+        for text in wrong {
+            assert!(Checkpoint::parse(text.as_bytes()).is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_changed_member_breaks_the_signature() {
+        let (checkpoint, key) = checkpoint();
+        let changes: [fn(&mut Checkpoint); 5] = [
+            |it| it.workspace_id.push('x'),
+            |it| it.size += 1,
+            |it| it.head_hash = EntryHash::GENESIS.hex(),
+            |it| it.at = "2025-11-15T20:21:39.008Z".to_owned(),
+            |it| it.signature.push('A'),
+        ];
+        for change in changes {
+            let mut changed = checkpoint.clone();
+            change(&mut changed);
+            assert!(!changed.is_signed_by(key.verifying_key()), "{changed:?}");
+        }
+    }
+}

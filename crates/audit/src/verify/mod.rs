@@ -1,0 +1,239 @@
+//! The verifier: entries in, a verdict out. It needs the public keys and nothing else, keeps no more than a few thousand
+//! entries in mind, and names the first bad one.
+//!
+//! The chain is followed entry by entry; signatures wait until there are enough of them to be checked on all cores. The
+//! verdict does not depend on that: a wrong signature before a broken link is found first.
+
+mod chain;
+mod report;
+mod signatures;
+
+use std::collections::HashMap;
+use std::io::{self, BufRead, Read};
+use std::sync::Arc;
+
+pub use report::{AtCheckpoint, Broken, Reason, Report};
+
+use crate::line::{self, LINE_BYTES_MAX};
+use crate::{Checkpoint, Entry, EntryHash, Jwk, Jwks};
+use signatures::{PENDING_MAX, Pending, first_wrong};
+
+/// What is wrong with an entry.
+type Fault = (Reason, String);
+
+/// Follows a chain.
+#[derive(Debug)]
+pub struct Verifier {
+    keys: HashMap<String, Arc<Jwk>>,
+    checkpoint: Option<Checkpoint>,
+    workspace: Option<String>,
+    checks_signatures: bool,
+    threads: usize,
+
+    lines: u64,
+    /// How many entries were followed. Of these, the last `pending` ones still wait for their signature's check.
+    followed: u64,
+    first_sequence: u64,
+    /// The hash that the first entry names as the one before it.
+    before_first: EntryHash,
+    last_hash: EntryHash,
+    /// The key that must sign the next entry; before the first, any may.
+    next_kid: Option<String>,
+    /// Whether the trail begins where it may.
+    start_is_good: bool,
+    at_checkpoint: Option<AtCheckpoint>,
+    signed_by_revoked: u64,
+    pending: Vec<Pending>,
+    broken: Option<Broken>,
+    scratch: String,
+}
+
+impl Verifier {
+    /// A verifier that believes these keys. With a checkpoint the trail must reach it and agree with it; with a workspace
+    /// it must be that workspace's.
+    pub fn new(keys: &Jwks, checkpoint: Option<Checkpoint>, workspace: Option<&str>) -> Self {
+        let mut verifier = Self {
+            keys: keys.keys.iter().map(|key| (key.key.kid().to_owned(), Arc::new(key.clone()))).collect(),
+            workspace: workspace.map(str::to_owned),
+            checks_signatures: true,
+            threads: std::thread::available_parallelism().map_or(1, std::num::NonZero::get),
+            lines: 0,
+            followed: 0,
+            first_sequence: 1,
+            before_first: EntryHash::GENESIS,
+            last_hash: EntryHash::GENESIS,
+            next_kid: None,
+            start_is_good: true,
+            at_checkpoint: None,
+            signed_by_revoked: 0,
+            pending: Vec::new(),
+            broken: None,
+            scratch: String::new(),
+            checkpoint: None,
+        };
+        if let Some(checkpoint) = checkpoint {
+            verifier.take_checkpoint(checkpoint);
+        }
+        verifier
+    }
+
+    /// Uses so many threads instead of one for each core.
+    #[must_use]
+    pub fn threads(mut self, threads: usize) -> Self {
+        self.threads = threads.max(1);
+        self
+    }
+
+    /// Leaves entries' signatures unchecked: what is left shows accidents, but not who made the trail.
+    #[must_use]
+    pub fn without_signatures(mut self) -> Self {
+        self.checks_signatures = false;
+        self
+    }
+
+    /// Whether a fault was found. What follows it no longer matters.
+    pub fn is_broken(&self) -> bool {
+        self.broken.is_some()
+    }
+
+    /// Takes the lines of an export, up to the first fault.
+    ///
+    /// # Errors
+    /// When the lines cannot be read.
+    pub fn push_lines(&mut self, mut lines: impl BufRead) -> io::Result<()> {
+        // One byte more than a line may have, and its line break: enough to see that it is too long.
+        let most = u64::try_from(LINE_BYTES_MAX + 2).unwrap_or(u64::MAX);
+        let mut line = Vec::new();
+        while !self.is_broken() && lines.by_ref().take(most).read_until(b'\n', &mut line)? > 0 {
+            self.push_line(line.strip_suffix(b"\n").unwrap_or(&line));
+            line.clear();
+        }
+        Ok(())
+    }
+
+    /// Takes a line of an export. Blank lines say nothing.
+    pub fn push_line(&mut self, line: &[u8]) {
+        self.lines += 1;
+        if self.is_broken() || line.iter().all(|byte| b" \t\r\n".contains(byte)) {
+            return;
+        }
+        match line::parse(line) {
+            Ok(entry) => self.take(&entry, Some(self.lines)),
+            Err(why) => self.break_at(self.next_sequence(), Some(self.lines), None, (Reason::Malformed, why)),
+        }
+    }
+
+    /// Takes an entry from a row. Its payload is hashed as it stands there.
+    pub fn push(&mut self, entry: &Entry<'_>) {
+        if !self.is_broken() {
+            self.take(entry, None);
+        }
+    }
+
+    /// The verdict on everything that was taken.
+    pub fn finish(mut self) -> Report {
+        self.check_pending();
+        if self.broken.is_none() && !self.start_is_good {
+            let why =
+                format!("the entries before {} are missing, and no later entry says that they were removed", self.first_sequence);
+            self.broken = Some(broken(Some(self.first_sequence), None, None, (Reason::MissingStart, why)));
+            self.followed = 0;
+            self.signed_by_revoked = 0;
+        }
+        if let (None, Some(checkpoint)) = (&self.broken, &self.checkpoint)
+            && self.next_sequence() <= checkpoint.size
+        {
+            let (size, last) = (checkpoint.size, self.next_sequence() - 1);
+            let why = format!("the trail ends after {last}, but it had {size} entries when the checkpoint was taken");
+            self.broken = Some(broken(Some(last + 1), None, None, (Reason::CutOff, why)));
+        }
+        let good = self.followed;
+        Report {
+            event_count: good,
+            first_sequence: (good > 0).then_some(self.first_sequence),
+            last_sequence: (good > 0).then(|| self.first_sequence + good - 1),
+            broken_at: self.broken,
+            signed_by_revoked: self.signed_by_revoked,
+            signatures_checked: self.checks_signatures,
+            checkpoint: self.at_checkpoint,
+        }
+    }
+
+    /// A checkpoint that cannot be believed ends everything: whoever gave it relies on it.
+    fn take_checkpoint(&mut self, checkpoint: Checkpoint) {
+        let why = match self.keys.get(&checkpoint.kid) {
+            None => format!("the key set has no key `{}`", checkpoint.kid),
+            Some(key) if !checkpoint.is_signed_by(&key.key) => "its signature is wrong".to_owned(),
+            Some(key) if checkpoint.time().is_none_or(|time| key.is_revoked_at(time)) => {
+                format!("it is later than the revocation of its key `{}`", checkpoint.kid)
+            }
+            Some(_) if self.workspace.as_ref().is_some_and(|workspace| *workspace != checkpoint.workspace_id) => {
+                format!("it is of the workspace `{}`", checkpoint.workspace_id)
+            }
+            Some(_) if checkpoint.size == 0 && checkpoint.head_hash != EntryHash::GENESIS.hex() => {
+                "it has a hash of no entry".to_owned()
+            }
+            Some(_) => {
+                // Before the first entry, a trail agrees with every checkpoint of size 0.
+                self.at_checkpoint = (checkpoint.size == 0).then_some(AtCheckpoint::Matches);
+                self.workspace = Some(checkpoint.workspace_id.clone());
+                self.checkpoint = Some(checkpoint);
+                return;
+            }
+        };
+        self.broken = Some(broken(None, None, None, (Reason::Checkpoint, format!("the checkpoint cannot be believed: {why}"))));
+    }
+
+    /// The number that the next entry must have.
+    fn next_sequence(&self) -> u64 {
+        self.first_sequence + self.followed
+    }
+
+    fn take(&mut self, entry: &Entry<'_>, line: Option<u64>) {
+        if self.followed == 0 {
+            self.first_sequence = entry.sequence;
+        }
+        let place = self.next_sequence();
+        match self.follow(entry).and_then(|link| self.listen(entry, &link.hash).map(|()| link)) {
+            Ok(link) => {
+                self.followed += 1;
+                self.last_hash = link.hash;
+                self.signed_by_revoked += u64::from(link.key.revoked.is_some());
+                if self.checks_signatures {
+                    self.pending.push(Pending { link, line, id: entry.event.id.clone().into_owned() });
+                }
+            }
+            Err(fault) => self.break_at(place, line, Some(&entry.event.id), fault),
+        }
+        if self.pending.len() >= PENDING_MAX {
+            self.check_pending();
+        }
+    }
+
+    /// Checks the signatures that wait, and forgets the entries from the first wrong one on.
+    fn check_pending(&mut self) {
+        let pending = std::mem::take(&mut self.pending);
+        let Some(index) = first_wrong(&pending, self.threads) else { return };
+        let wrong = pending.get(index..).unwrap_or_default();
+        let revoked = wrong.iter().filter(|one| one.link.key.revoked.is_some()).count();
+        self.followed -= u64::try_from(wrong.len()).unwrap_or_default();
+        self.signed_by_revoked -= u64::try_from(revoked).unwrap_or_default();
+        if let Some(first) = wrong.first() {
+            let why = format!("the signature is not that of the key `{}`", first.link.key.key.kid());
+            let fault = (Reason::Signature, why);
+            self.broken = Some(broken(Some(self.next_sequence()), first.line, Some(&first.id), fault));
+        }
+    }
+
+    /// Ends the verification, unless a signature before this place turns out to be wrong.
+    fn break_at(&mut self, sequence: u64, line: Option<u64>, id: Option<&str>, fault: Fault) {
+        self.check_pending();
+        if self.broken.is_none() {
+            self.broken = Some(broken(Some(sequence), line, id, fault));
+        }
+    }
+}
+
+fn broken(sequence: Option<u64>, line: Option<u64>, id: Option<&str>, (reason, message): Fault) -> Broken {
+    Broken { sequence, line, id: id.map(str::to_owned), reason, message }
+}

@@ -1,0 +1,82 @@
+//! What a checkpoint kept elsewhere shows beyond the chain.
+
+use audit::verify::AtCheckpoint;
+use audit::{Checkpoint, EntryHash, Jwks, Reason, SigningKey, Verifier};
+use serde_json::json;
+
+use crate::trail::{Trail, WORKSPACE, broken_at, verify};
+
+#[test]
+fn a_trail_that_went_on_agrees_with_its_checkpoint() {
+    let mut trail = Trail::of(3);
+    let checkpoint = trail.checkpoint();
+    for _ in 0..2 {
+        let report = verify(&trail.lines, &trail.jwks(), Some(&checkpoint));
+        assert_eq!((report.is_valid(), report.checkpoint), (true, Some(AtCheckpoint::Matches)));
+        trail.add("x", json!({}));
+    }
+    let nothing = Trail::new();
+    let report = verify(&nothing.lines, &nothing.jwks(), Some(&nothing.checkpoint()));
+    assert_eq!((report.is_valid(), report.checkpoint), (true, Some(AtCheckpoint::Matches)));
+    let report = verify(&trail.lines, &nothing.jwks(), Some(&nothing.checkpoint()));
+    assert_eq!((report.is_valid(), report.checkpoint), (true, Some(AtCheckpoint::Matches)));
+}
+
+#[test]
+fn a_cut_off_tail_is_seen() {
+    let trail = Trail::of(5);
+    let checkpoint = trail.checkpoint();
+    for kept in [0, 1, 4] {
+        assert!(verify(&trail.lines[..kept], &trail.jwks(), None).is_valid(), "the chain alone does not show it");
+        let report = verify(&trail.lines[..kept], &trail.jwks(), Some(&checkpoint));
+        let kept = u64::try_from(kept).unwrap();
+        broken_at(&report, kept + 1, Reason::CutOff);
+        assert_eq!(report.event_count, kept);
+    }
+}
+
+#[test]
+fn a_chain_written_anew_is_seen() {
+    let trail = Trail::of(5);
+    let mut anew = Trail::of(3);
+    anew.add("tool.called", json!({"tool": "something else"}));
+    anew.add("tool.called", json!({}));
+    assert!(anew.verify().is_valid(), "the chain alone does not show it");
+    broken_at(&verify(&anew.lines, &anew.jwks(), Some(&trail.checkpoint())), 5, Reason::Rewritten);
+    // Another fault before it is the first.
+    anew.lines.remove(1);
+    broken_at(&verify(&anew.lines, &anew.jwks(), Some(&trail.checkpoint())), 2, Reason::Sequence);
+}
+
+#[test]
+fn a_checkpoint_that_cannot_be_believed_is_told() {
+    let mut trail = Trail::of(2);
+    let good = trail.checkpoint();
+    let other = SigningKey::from_seed(&[9; 32]);
+    let cases = [
+        Checkpoint { size: 1, ..good.clone() },
+        Checkpoint { signature: "A".repeat(86), ..good.clone() },
+        Checkpoint { kid: "nobody".to_owned(), ..good.clone() },
+        Checkpoint::sign(WORKSPACE, 2, &trail.head(), trail.now, &other),
+        Checkpoint::sign(WORKSPACE, 0, &trail.head(), trail.now, &trail.key),
+    ];
+    let told = |report: audit::Report| {
+        let broken = report.broken_at.unwrap();
+        assert_eq!((broken.sequence, broken.reason, report.event_count), (None, Reason::Checkpoint, 0), "{}", broken.message);
+    };
+    for checkpoint in cases {
+        told(verify(&trail.lines, &trail.jwks(), Some(&checkpoint)));
+    }
+    told(verify(&trail.lines, &Jwks::default(), Some(&good)));
+    told(Verifier::new(&trail.jwks(), Some(good.clone()), Some("prj_other")).finish());
+    trail.revoke(0, trail.now.plus_ms(-2_000));
+    told(verify(&trail.lines, &trail.jwks(), Some(&good)));
+}
+
+#[test]
+fn a_checkpoint_of_another_workspace_does_not_fit() {
+    let trail = Trail::of(2);
+    let checkpoint = Checkpoint::sign("prj_other", 2, &trail.head(), trail.now, &trail.key);
+    broken_at(&verify(&trail.lines, &trail.jwks(), Some(&checkpoint)), 1, Reason::Workspace);
+    assert_eq!(EntryHash::parse(&checkpoint.head_hash), Some(trail.head()));
+}
