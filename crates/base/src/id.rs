@@ -184,6 +184,8 @@ ids! {
     KitId = "kit_", timed;
     /// A version of a kit.
     KitVersionId = "ktv_", timed;
+    /// An entry of the audit trail.
+    EventId = "evt_", timed;
     /// One request, as `x-request-id` and the audit trail name it.
     RequestId = "req_", counted;
 }

@@ -2,7 +2,6 @@
 //!
 //! This crate never does I/O and never depends on another crate of ours.
 
-pub mod call;
 pub mod clock;
 pub mod cursor;
 pub mod error;
@@ -12,12 +11,12 @@ pub mod principal;
 pub mod scope;
 pub mod secret;
 
-pub use call::{CallRecord, Outcome};
 pub use clock::{Clock, Timestamp};
 pub use cursor::{Cursor, Page, PageRequest};
 pub use error::{Error, Kind, Result};
 pub use id::{
-    AgentId, BrickId, BrickVersionId, KeyId, KitId, KitVersionId, OrgId, ProjectId, RequestId, SessionId, TokenId, UserId,
+    AgentId, BrickId, BrickVersionId, EventId, KeyId, KitId, KitVersionId, OrgId, ProjectId, RequestId, SessionId, TokenId,
+    UserId,
 };
 pub use principal::{Actor, Allowlist, Door, Principal, ProjectView, ToolNames};
 pub use scope::{Scope, ScopeSet};

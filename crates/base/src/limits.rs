@@ -84,6 +84,14 @@ pub const ALLOWLIST_ENTRIES_MAX: usize = 1_000;
 pub const COMMIT_JOBS_MAX: usize = 256;
 /// Writes that may wait for the writer; beyond it callers are told to come back.
 pub const WRITE_QUEUE_MAX: usize = 4_096;
+/// Most policy statements in force or on trial in one org: each costs every decision that it might concern.
+pub const POLICY_STATEMENTS_MAX: usize = 10_000;
+/// Longest text of one policy.
+pub const POLICY_CHARS_MAX: usize = 1_000_000;
+/// Compiled policy sets kept; orgs with the same policies share one.
+pub const POLICY_SET_CACHE_MAX: usize = 1_000;
+/// Signing keys kept opened between records; each is some hundred bytes.
+pub const SIGNING_KEY_CACHE_MAX: usize = 10_000;
 /// How soon the record of a read is on disk. The read itself does not wait for it.
 pub const NOTE_SYNC_MS_MAX: u64 = 50;
 /// Credentials remembered between requests; each is a few hundred bytes.

@@ -1,8 +1,11 @@
 //! Management calls: who makes them, in which org, with which rights.
 
-use base::{Error, Kind, OrgId, ProjectId, Result, Scope, ScopeSet, Timestamp};
-use store::{OrgStore, OrgTx, params};
+use std::sync::Arc;
 
+use base::{Error, Kind, OrgId, ProjectId, RequestId, Result, Scope, ScopeSet, Timestamp};
+use store::{OrgStore, OrgTx, Seal, params};
+
+use crate::audit::{By, Event, Ledger};
 use crate::guard::Guard;
 use crate::identify::{Presented, bearer};
 use crate::keys::ProjectCover;
@@ -61,6 +64,8 @@ pub struct Access {
     pub(crate) expires_at: Option<Timestamp>,
     pub(crate) clock: base::Clock,
     pub(crate) session_ttl_seconds: u64,
+    pub(crate) ledger: Arc<Ledger>,
+    pub(crate) request: Option<RequestId>,
 }
 
 impl Access {
@@ -69,9 +74,29 @@ impl Access {
         self.rows.org()
     }
 
-    /// The org's rows.
+    /// The org's rows, to be looked at.
     pub fn rows(&self) -> &OrgStore {
         &self.rows
+    }
+
+    /// The org's rows, to be changed: the first change carries `event` into the audit trail.
+    pub fn rows_for(&self, event: Event) -> OrgStore {
+        self.rows.sealed_by(Arc::new(Recorded { ledger: Arc::clone(&self.ledger), by: self.by(), event }))
+    }
+
+    /// The request that the audit trail names.
+    pub fn in_request(mut self, request: RequestId) -> Self {
+        self.request = Some(request);
+        self
+    }
+
+    /// Puts what a change did on the record, in the change's own transaction.
+    pub(crate) fn record(&self, tx: &mut OrgTx<'_, '_>, event: Event) -> Result<()> {
+        self.ledger.write(tx, &self.by(), event)
+    }
+
+    pub(crate) fn by(&self) -> By {
+        By::manager(&self.who, self.request)
     }
 
     /// Who calls.
@@ -140,6 +165,19 @@ impl Access {
     }
 }
 
+/// An event that waits for the change it tells of.
+struct Recorded {
+    ledger: Arc<Ledger>,
+    by: By,
+    event: Event,
+}
+
+impl Seal for Recorded {
+    fn apply(&self, tx: &mut OrgTx<'_, '_>) -> Result<()> {
+        self.ledger.write(tx, &self.by, self.event.clone())
+    }
+}
+
 impl Guard {
     /// Lets a management call in. `org` is the id or slug that the route or `?org=` names; without it the caller's own is meant.
     /// Another org than the caller's does not exist for it.
@@ -197,6 +235,8 @@ impl Guard {
             expires_at: None,
             clock: self.clock.clone(),
             session_ttl_seconds: self.limits.session_ttl_seconds,
+            ledger: Arc::clone(&self.ledger),
+            request: None,
         }
     }
 

@@ -3,10 +3,13 @@
 use std::sync::Arc;
 
 use base::{Error, Kind, Principal, RequestId, Result};
+use policy::{Decision, Input};
+use serde_json::Value;
 use store::OrgStore;
 
 use crate::guard::Guard;
 use crate::identify::Caller;
+use crate::record::Record;
 use crate::spec::Spec;
 
 /// Proof that the gate let a call through. Only [`Guard::admit`] makes one, and a tool reaches rows only through one.
@@ -24,7 +27,7 @@ impl Permit {
         self.caller.principal()
     }
 
-    /// The rows of the caller's org, and no others.
+    /// The rows of the caller's org, and no others. What changes them first carries the call's record.
     pub fn rows(&self) -> &OrgStore {
         &self.rows
     }
@@ -41,34 +44,58 @@ impl Permit {
 }
 
 impl Guard {
-    /// Whether `principal` may see the tool, and if not, why. Listing shows exactly what passes here; calling asks it first.
-    pub fn visible(&self, principal: &Principal, spec: &Spec) -> Result<()> {
-        if !spec.needs.held_by(principal) {
-            return Err(refused(spec, "is not available in this project", "capability"));
-        }
-        if !principal.scopes.has(spec.scope) {
-            return Err(refused(spec, "needs a scope this credential does not have", "scope").with("scope", spec.scope.word()));
-        }
-        let safe_name = spec.safe_name();
-        if !principal.allowlist.names([spec.name, safe_name.as_str()]) {
-            return Err(refused(spec, "is not on this caller's allowlist", "allowlist"));
-        }
-        Ok(())
+    /// Whether `caller` may see the tool, and if not, why: listing shows exactly what passes here.
+    pub fn visible(&self, caller: &Caller, spec: &Spec) -> Result<()> {
+        may_ask(caller.principal(), spec)?;
+        let decision = self.decision(caller, spec, Input::Any);
+        if decision.allowed { Ok(()) } else { Err(not_permitted(spec)) }
     }
 
-    /// Lets a call through, or says why not: visibility first, then the arguments.
+    /// Lets a call through, or says why not: capability, scope and allowlist first, then the arguments, then policy. What was
+    /// found out on the way goes into `record`.
     pub fn admit<E: From<Error>>(
         &self,
         caller: &Arc<Caller>,
         spec: &Spec,
-        request: &RequestId,
-        check_arguments: impl FnOnce() -> Result<(), E>,
-    ) -> Result<Permit, E> {
-        self.visible(caller.principal(), spec)?;
-        check_arguments()?;
-        let rows = self.rows_of(&caller.principal().org);
-        Ok(Permit { caller: Arc::clone(caller), rows, tool: spec.name, request: *request })
+        record: &mut Record,
+        read_arguments: impl FnOnce(&mut Record) -> Result<Value, E>,
+    ) -> Result<(Permit, Value), E> {
+        may_ask(caller.principal(), spec)?;
+        let arguments = read_arguments(record)?;
+        let decision = self.decision(caller, spec, Input::These(&arguments));
+        let allowed = decision.allowed;
+        record.decided(decision, caller.policies().hash());
+        if !allowed {
+            return Err(not_permitted(spec).into());
+        }
+        let request = record.call().request;
+        let permit = Permit { caller: Arc::clone(caller), rows: record.sealed_rows(), tool: spec.name, request };
+        Ok((permit, arguments))
     }
+
+    fn decision(&self, caller: &Caller, spec: &Spec, input: Input<'_>) -> Decision {
+        caller.policies().decide(caller.principal(), self.clock.now(), spec.name, input)
+    }
+}
+
+/// What does not depend on policy: capability, scope and allowlist.
+fn may_ask(principal: &Principal, spec: &Spec) -> Result<()> {
+    if !spec.needs.held_by(principal) {
+        return Err(refused(spec, "is not available in this project", "capability"));
+    }
+    if !principal.scopes.has(spec.scope) {
+        return Err(refused(spec, "needs a scope this credential does not have", "scope").with("scope", spec.scope.word()));
+    }
+    let safe_name = spec.safe_name();
+    if !principal.allowlist.names([spec.name, safe_name.as_str()]) {
+        return Err(refused(spec, "is not on this caller's allowlist", "allowlist"));
+    }
+    Ok(())
+}
+
+/// Which policy said no is for the org's people to know, not for the agent: they find it in the audit trail.
+fn not_permitted(spec: &Spec) -> Error {
+    refused(spec, "is not permitted by this org's policies", "policy")
 }
 
 fn refused(spec: &Spec, why: &str, reason: &str) -> Error {

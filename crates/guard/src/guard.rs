@@ -4,13 +4,16 @@ use std::sync::Arc;
 
 use base::limits::{self, Limits};
 use base::{Clock, Error, Kind, OrgId, Result};
+use policy::Model;
 use quick_cache::sync::Cache;
 use store::{OrgStore, Store, params};
 use tokio::sync::Semaphore;
 
+use crate::audit::Ledger;
 use crate::failures::Failures;
 use crate::identify::{Caller, CredentialKey};
 use crate::master::MasterKey;
+use crate::policies::InForce;
 use crate::rate::Rates;
 use crate::tenants;
 
@@ -23,11 +26,14 @@ pub struct Guard {
     pub(crate) rates: Rates,
     pub(crate) failures: Failures,
     pub(crate) password_hashes: Semaphore,
+    pub(crate) ledger: Arc<Ledger>,
+    pub(crate) in_force: InForce,
 }
 
 impl Guard {
-    /// A gate over `store`. A master key other than the one the store was first opened with is refused.
-    pub async fn open(store: Store, clock: Clock, limits: Limits, master: &MasterKey) -> Result<Self> {
+    /// A gate over `store`, whose policies speak of `model`. A master key other than the one the store was first opened with is
+    /// refused.
+    pub async fn open(store: Store, clock: Clock, limits: Limits, master: &MasterKey, model: Model) -> Result<Self> {
         let fingerprint = master.fingerprint();
         let expected = store
             .write_instance(move |tx| {
@@ -42,7 +48,9 @@ impl Guard {
             ));
         }
         let failures = Failures::new(clock.clone(), limits.login_failures_per_minute);
-        Ok(Self {
+        let guard = Self {
+            ledger: Ledger::new(clock.clone(), master),
+            in_force: InForce::new(Arc::new(model)),
             store,
             clock,
             limits,
@@ -50,7 +58,9 @@ impl Guard {
             rates: Rates::new(),
             failures,
             password_hashes: Semaphore::new(limits::PASSWORD_HASHES_AT_ONCE),
-        })
+        };
+        guard.give_starters().await?;
+        Ok(guard)
     }
 
     /// The clock that everything behind the gate tells time by.

@@ -109,6 +109,11 @@ impl Speaker<'_> {
         Spoken::Result(CallResult::failed(failure.message, &json!({ "error": failure.data })))
     }
 
+    /// The code that a failed `tools/call` is answered with, as an error or inside a result.
+    pub fn code(&self, fault: &Fault) -> i64 {
+        self.row(fault).code
+    }
+
     /// The fault as a JSON-RPC error, whatever was asked.
     pub fn failure(&self, fault: &Fault) -> Failure {
         let row = self.row(fault);

@@ -65,11 +65,21 @@ pub struct Flagged {
     pub findings: Vec<Finding>,
 }
 
+/// What may make one principal's listing differ from another's, or from its own a moment later.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Varies {
+    /// Some statement asks who it is.
+    pub by_principal: bool,
+    /// Some statement asks for the time.
+    pub by_time: bool,
+}
+
 /// The documents of an org against a model, ready for decisions.
 pub struct Compiled {
     pub(crate) model: Arc<Model>,
     pub(crate) enforced: Part,
     pub(crate) tried: Part,
+    varies: Varies,
     hash: String,
     documents: Vec<Document>,
     /// Findings that make a document unusable, by its place in `documents`.
@@ -114,8 +124,10 @@ impl Compiled {
                 }
             }
         }
+        let enforced = enforced.into_part(&model);
         Self {
-            enforced: enforced.into_part(&model),
+            varies: enforced.set.listing_varies(),
+            enforced,
             tried: tried.into_part(&model),
             hash: hash(documents),
             documents: documents.to_vec(),
@@ -129,6 +141,11 @@ impl Compiled {
     /// their order, as lower-case hex.
     pub fn hash(&self) -> &str {
         &self.hash
+    }
+
+    /// What a listing depends on beside the tools and the org: whoever keeps one must know.
+    pub fn listing_varies(&self) -> Varies {
+        self.varies
     }
 
     /// The documents that something is wrong with, in the order they were given. Validates them all when first asked, which

@@ -30,7 +30,7 @@ mod source;
 mod statement;
 mod who;
 
-pub use compiled::{Compiled, Document, Flagged, Mode};
+pub use compiled::{Compiled, Document, Flagged, Mode, Varies};
 pub use decide::Input;
 pub use decision::{Decision, Failure, Reason, WouldBe};
 pub use finding::Finding;

@@ -31,6 +31,11 @@ impl Scope {
         }
     }
 
+    /// Whether it is the same for every principal of an org.
+    pub(crate) fn is_about_everyone(&self) -> bool {
+        matches!(self.principal, PrincipalConstraint::Any)
+    }
+
     /// Whether this is about `who`.
     pub(crate) fn covers(&self, who: &Who) -> bool {
         match &self.principal {

@@ -11,6 +11,7 @@ use cedar_policy::{Entities, EntityUid};
 use quick_cache::Weighter;
 use quick_cache::sync::Cache;
 
+use crate::compiled::Varies;
 use crate::limits::{ENTITIES_CACHE_MAX, SLICE_CACHE_ITEMS, SLICE_CACHE_STATEMENTS_MAX};
 use crate::model::{Model, Target};
 use crate::reads::Reads;
@@ -94,6 +95,17 @@ impl Set {
             entities: Cache::new(ENTITIES_CACHE_MAX),
             statements,
         }
+    }
+
+    /// What a listing by these statements depends on.
+    pub(crate) fn listing_varies(&self) -> Varies {
+        self.statements.iter().fold(Varies::default(), |varies, statement| {
+            let reads = &statement.condition(true).reads;
+            Varies {
+                by_principal: varies.by_principal || reads.principal || reads.door || !statement.scope.is_about_everyone(),
+                by_time: varies.by_time || reads.now,
+            }
+        })
     }
 
     pub(crate) fn is_empty(&self) -> bool {

@@ -21,6 +21,7 @@ mod request_id;
 mod routes;
 mod server;
 mod state;
+mod vocabulary;
 
 pub use api::openapi;
 pub use config::{Config, MasterKeySource};

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use base::{Allowlist, Error, OrgId, Principal, ProjectId, Result, ScopeSet, ToolNames, limits};
+use base::{Actor, Allowlist, Error, OrgId, Principal, ProjectId, Result, ScopeSet, ToolNames, limits};
 use guard::{Caller, Effect};
 use mcp::model::{Tool, ToolAnnotations};
 use quick_cache::sync::Cache;
@@ -21,6 +21,8 @@ struct Class {
     org: OrgId,
     change_number: u64,
     project: Option<ProjectId>,
+    /// Who it is, where some policy asks.
+    actor: Option<(String, Option<String>, Option<String>, Option<String>)>,
     scopes: ScopeSet,
     allowlist: Option<Vec<String>>,
     tool_names: ToolNames,
@@ -69,15 +71,25 @@ impl State {
 
     fn pages(&self, caller: &Caller) -> Result<Arc<Pages>> {
         let principal = caller.principal();
-        let class = class_of(principal, caller.change_number());
+        let varies = caller.policies().listing_varies();
+        if varies.by_time {
+            // What is permitted at this hour may not be at the next: such a listing is good once.
+            return self.fresh_pages(caller);
+        }
+        let class = class_of(principal, caller.change_number(), varies.by_principal);
         if let Some(pages) = self.listings.0.get(&class) {
             return Ok(pages);
         }
-        let visible = self.catalogue.tools().iter().filter(|tool| self.guard.visible(principal, tool.spec()).is_ok());
-        let tools = visible.map(|tool| definition(tool, principal.tool_names)).collect::<Result<Vec<Tool>>>()?;
-        let pages = Arc::new(cut(&tools)?);
+        let pages = self.fresh_pages(caller)?;
         self.listings.0.insert(class, Arc::clone(&pages));
         Ok(pages)
+    }
+
+    fn fresh_pages(&self, caller: &Caller) -> Result<Arc<Pages>> {
+        let visible = self.catalogue.tools().iter().filter(|tool| self.guard.visible(caller, tool.spec()).is_ok());
+        let names = caller.principal().tool_names;
+        let tools = visible.map(|tool| definition(tool, names)).collect::<Result<Vec<Tool>>>()?;
+        Ok(Arc::new(cut(&tools)?))
     }
 }
 
@@ -99,7 +111,7 @@ fn cut(tools: &[Tool]) -> Result<Pages> {
     Ok(Pages(pages))
 }
 
-fn class_of(principal: &Principal, change_number: u64) -> Class {
+fn class_of(principal: &Principal, change_number: u64, by_principal: bool) -> Class {
     let allowlist = match &principal.allowlist {
         Allowlist::All => None,
         Allowlist::Only(names) => Some(names.iter().cloned().collect()),
@@ -108,9 +120,21 @@ fn class_of(principal: &Principal, change_number: u64) -> Class {
         org: principal.org,
         change_number,
         project: principal.project.as_ref().map(|project| project.id),
+        actor: by_principal.then(|| actor_of(principal)),
         scopes: principal.scopes,
         allowlist,
         tool_names: principal.tool_names,
+    }
+}
+
+/// Everything that a policy may ask of a principal and that its project and org do not tell.
+fn actor_of(principal: &Principal) -> (String, Option<String>, Option<String>, Option<String>) {
+    let text = |text: &Option<Arc<str>>| text.as_deref().map(str::to_owned);
+    match &principal.actor {
+        Actor::Session { id, agent, label, work_type, .. } => {
+            (id.to_string(), agent.map(|agent| agent.to_string()), text(label), text(work_type))
+        }
+        Actor::Agent { id, .. } => (id.to_string(), None, None, None),
     }
 }
 

@@ -3,7 +3,7 @@
 use std::fmt::Write;
 use std::sync::atomic::AtomicU64;
 
-use base::CallRecord;
+use guard::{CallRecord, Outcome};
 use prometheus_client::encoding::EncodeLabelSet;
 use prometheus_client::encoding::text::encode;
 use prometheus_client::metrics::counter::Counter;
@@ -54,8 +54,8 @@ impl Metrics {
     /// Counts a call.
     pub(crate) fn called(&self, call: &CallRecord) {
         // A name that no tool has is the caller's own text: it must not become a label.
-        let unknown = call.outcome == base::Outcome::Refused(base::Kind::ToolNotFound);
-        let tool = if unknown { "unknown".to_owned() } else { call.tool.clone() };
+        let unknown = call.outcome == Outcome::Refused(base::Kind::ToolNotFound);
+        let tool = if unknown { "unknown".to_owned() } else { call.tool.to_string() };
         let labels = CallLabels { tool, door: call.door.word(), outcome: call.outcome.word() };
         self.calls.get_or_create(&labels).inc();
         self.call_seconds.observe(call.duration_us as f64 / 1e6);

@@ -3,14 +3,13 @@
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 
-use base::{Error, Outcome, RequestId, Result};
+use base::{Error, RequestId, Result};
 use futures_util::FutureExt;
 use guard::Caller;
 use mcp::Fault;
 use serde_json::value::RawValue;
 use tools::{Arguments, Call, Exchange, Notify, Reply};
 
-use crate::record::outcome_of;
 use crate::state::State;
 
 /// A call whose principal is known and whose rate was counted.
@@ -27,15 +26,16 @@ pub(crate) struct ToolCall<'a> {
 
 /// Finds the tool, asks the gate, does the work, and records how it ended, refusals too: no answer without its record.
 pub(crate) async fn answer(state: &State, call: ToolCall<'_>) -> Result<Reply, Fault> {
-    let mut record = state.record(call.caller.principal(), call.request, call.name);
+    let mut record = state.record(call.caller, call.request, call.name);
     let work = async {
         let tool = state.catalogue.find(call.name)?;
         record.names(tool.spec().name);
-        let mut arguments = serde_json::Value::Null;
         // The gate says when the arguments are looked at: after scope and allowlist.
-        let permit = state.guard.admit(call.caller, tool.spec(), call.request, || {
-            arguments = Arguments::from_json(call.arguments.clone()?)?.into_value();
-            tool.check(&arguments, call.exchange)
+        let (permit, arguments) = state.guard.admit(call.caller, tool.spec(), record.open()?, |record| {
+            let arguments = Arguments::from_json(call.arguments.clone()?)?.into_value();
+            record.takes(&arguments)?;
+            tool.check(&arguments, call.exchange)?;
+            Ok::<_, Fault>(arguments)
         })?;
         call.notify.begin();
         let admitted = Call { permit: &permit, services: &state.services, exchange: call.exchange, notify: call.notify };
@@ -43,10 +43,6 @@ pub(crate) async fn answer(state: &State, call: ToolCall<'_>) -> Result<Reply, F
     };
     // A panic costs one request.
     let outcome = AssertUnwindSafe(work).catch_unwind().await.unwrap_or_else(|_| Err(Error::internal("a tool panicked").into()));
-    record.close(match &outcome {
-        Ok(reply) if reply.is_error() => Outcome::ToolError,
-        Ok(_) => Outcome::Completed,
-        Err(fault) => outcome_of(fault.error()),
-    });
+    record.close(&outcome, call.exchange.era).await?;
     outcome
 }

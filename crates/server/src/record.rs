@@ -1,65 +1,64 @@
-//! The record of a call: opened when the principal is known, closed with its outcome, whatever that is. A call that nobody
-//! closes was cancelled by its caller, and that is recorded too.
+//! The record of a call on this side of the gate: `guard` keeps it, and whoever wants to know of calls is told here.
 //!
-//! This is the one place where audit and hooks attach.
+//! This is the one place where audit and hooks attach. A call that nobody closes was cancelled by its caller, and that is
+//! recorded too.
 
-use std::time::Instant;
-
-use base::{Actor, CallRecord, Door, Error, Kind, Outcome, Principal, RequestId};
+use base::{Door, Error, Kind, RequestId};
+use guard::{CallRecord, Caller, Outcome};
+use mcp::Fault;
+use mcp::codes::Speaker;
+use mcp::era::Era;
+use tools::Reply;
 
 use crate::state::State;
 
 /// An open record.
 pub(crate) struct Record<'s> {
     state: &'s State,
-    began: Instant,
-    call: Option<CallRecord>,
+    record: Option<guard::Record>,
 }
 
 impl State {
     /// Opens the record of a call of `tool`.
-    pub(crate) fn record(&self, principal: &Principal, request: &RequestId, tool: &str) -> Record<'_> {
-        let (session, agent) = match &principal.actor {
-            Actor::Session { id, agent, .. } => (Some(*id), *agent),
-            Actor::Agent { id, .. } => (None, Some(*id)),
-        };
-        let call = CallRecord {
-            request: *request,
-            org: principal.org,
-            project: principal.project.as_ref().map(|project| project.id),
-            session,
-            agent,
-            door: principal.door(),
-            tool: tool.to_owned(),
-            started_at: self.services.clock.now(),
-            duration_us: 0,
-            outcome: Outcome::Cancelled,
-        };
-        Record { state: self, began: Instant::now(), call: Some(call) }
+    pub(crate) fn record(&self, caller: &Caller, request: &RequestId, tool: &str) -> Record<'_> {
+        Record { state: self, record: Some(self.guard.record(caller, request, tool)) }
     }
 }
 
 impl Record<'_> {
-    /// The tool turned out to be known: from here on its canonical name is recorded, whichever spelling was used.
+    /// The tool turned out to be known.
     pub(crate) fn names(&mut self, canonical: &'static str) {
-        if let Some(call) = &mut self.call {
-            canonical.clone_into(&mut call.tool);
+        if let Some(record) = &mut self.record {
+            record.names(canonical);
         }
     }
 
-    /// Closes the record.
-    pub(crate) fn close(mut self, outcome: Outcome) {
-        if let Some(mut call) = self.call.take() {
-            call.outcome = outcome;
-            self.write(call);
-        }
+    /// The record, for the gate to write in.
+    pub(crate) fn open(&mut self) -> Result<&mut guard::Record, Error> {
+        self.record.as_mut().ok_or_else(|| Error::internal("the record was closed too early"))
     }
 
-    fn write(&self, mut call: CallRecord) {
-        call.duration_us = u64::try_from(self.began.elapsed().as_micros()).unwrap_or(u64::MAX);
-        self.state.metrics.called(&call);
+    /// Closes the record: no answer leaves before this has answered, and none but an error when it fails.
+    pub(crate) async fn close(mut self, outcome: &Result<Reply, Fault>, era: Era) -> Result<(), Error> {
+        let Some(record) = self.record.take() else {
+            return Ok(());
+        };
+        let (outcome, code) = match outcome {
+            Ok(reply) if reply.is_error() => (Outcome::ToolError, None),
+            Ok(_) => (Outcome::Completed, None),
+            Err(fault) => {
+                let speaker = Speaker { door: record.call().door, era, request: &record.call().request };
+                (outcome_of(fault.error()), Some(speaker.code(fault)))
+            }
+        };
+        self.tell(&record.close(outcome, code).await?);
+        Ok(())
+    }
+
+    fn tell(&self, call: &CallRecord) {
+        self.state.metrics.called(call);
         tracing::debug!(
-            request = %call.request, org = %call.org, door = call.door.word(), tool = call.tool,
+            request = %call.request, org = %call.org, door = call.door.word(), tool = %call.tool,
             outcome = call.outcome.word(), duration_us = call.duration_us, "call"
         );
     }
@@ -67,14 +66,14 @@ impl Record<'_> {
 
 impl Drop for Record<'_> {
     fn drop(&mut self) {
-        if let Some(call) = self.call.take() {
-            self.write(call);
+        if let Some(record) = self.record.take() {
+            self.tell(&record.abandon());
         }
     }
 }
 
 /// Which outcome an error is: what the gate says comes before anything was done.
-pub(crate) fn outcome_of(error: &Error) -> Outcome {
+fn outcome_of(error: &Error) -> Outcome {
     match error.kind() {
         kind @ (Kind::ToolNotFound | Kind::InvalidParams | Kind::NotPermitted) => Outcome::Refused(kind),
         kind => Outcome::Failed(kind),

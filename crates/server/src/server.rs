@@ -18,7 +18,7 @@ use crate::hosts::{Hosts, host_of_url};
 use crate::listing::Listings;
 use crate::metrics::Metrics;
 use crate::state::{RootRule, Shared, State};
-use crate::{data_folder, first_start, janitor, listen, routes};
+use crate::{data_folder, first_start, janitor, listen, routes, vocabulary};
 
 /// A server that answers.
 pub struct Server {
@@ -47,7 +47,9 @@ impl Server {
         }
         let store = Store::open(&store_config, &config.clock).await?;
         let master = folder.master_key(&config.master_key)?;
-        let guard = Guard::open(store.clone(), config.clock.clone(), config.limits.clone(), &master).await?;
+        let catalogue = if config.conformance { Catalogue::with_conformance()? } else { Catalogue::builtin()? };
+        let model = vocabulary::of(&catalogue)?;
+        let guard = Guard::open(store.clone(), config.clock.clone(), config.limits.clone(), &master, model).await?;
         let first_start = first_start::ensure_default_org(&guard, config.first_root.as_deref()).await?.is_some();
 
         let listener = TcpListener::bind(config.listen)
@@ -63,7 +65,7 @@ impl Server {
             request_state_key: master.derive("request-state"),
             changes: Changes::default(),
         };
-        let state = make_state(&config, guard, services, &folder, &local_url, stopping.clone())?;
+        let state = make_state(&config, guard, catalogue, services, &folder, &local_url, stopping.clone())?;
         let router = routes::router(Arc::clone(&state));
         // Before the first answer: whoever was answered finds the file.
         folder.write_server_file(&server_file)?;
@@ -136,6 +138,7 @@ async fn admin_key(guard: &Guard, folder: &DataFolder) -> Result<String> {
 fn make_state(
     config: &Config,
     guard: Guard,
+    catalogue: Catalogue,
     services: Services,
     folder: &DataFolder,
     local_url: &str,
@@ -150,7 +153,7 @@ fn make_state(
         RootRule { anywhere: allowed.is_empty() && config.listen.ip().is_loopback(), allowed, data: folder.path().to_owned() };
     Ok(Arc::new(State {
         guard,
-        catalogue: if config.conformance { Catalogue::with_conformance()? } else { Catalogue::builtin()? },
+        catalogue,
         services,
         listings: Listings::new(),
         metrics: Metrics::new(),

@@ -91,10 +91,11 @@ impl OrgStore {
     /// A transaction that is written when this answers, so that a killed process loses nothing, and on disk within
     /// [`NOTE_SYNC_MS_MAX`](base::limits::NOTE_SYNC_MS_MAX). It is under way as soon as this is called, and runs on when the
     /// answer is not waited for.
-    pub fn note<T: Send + 'static>(
-        &self,
-        mut job: impl FnMut(&mut OrgTx<'_, '_>) -> Result<T> + Send + 'static,
-    ) -> impl Future<Output = Result<T>> + Send + 'static {
+    pub fn note<T, J>(&self, mut job: J) -> impl Future<Output = Result<T>> + Send + use<T, J>
+    where
+        T: Send + 'static,
+        J: FnMut(&mut OrgTx<'_, '_>) -> Result<T> + Send + 'static,
+    {
         let org = self.org;
         self.store.note(org, move |tx| job(&mut OrgTx { tx, org: &org }))
     }

@@ -126,11 +126,11 @@ impl Store {
         }
     }
 
-    pub(crate) fn note<T: Send + 'static>(
-        &self,
-        org: OrgId,
-        job: impl FnMut(&mut Tx<'_>) -> Result<T> + Send + 'static,
-    ) -> impl Future<Output = Result<T>> + Send + 'static {
+    pub(crate) fn note<T, J>(&self, org: OrgId, job: J) -> impl Future<Output = Result<T>> + Send + use<T, J>
+    where
+        T: Send + 'static,
+        J: FnMut(&mut Tx<'_>) -> Result<T> + Send + 'static,
+    {
         let under_way = match &*self.0 {
             On::Sqlite(on) => Noted::Queued(on.writer.note(job)),
             On::Postgres(on) => Noted::Spawned(on.note(org, job)),

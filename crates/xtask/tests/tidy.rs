@@ -18,7 +18,7 @@ const MAY_DEPEND_ON: &[(&str, &[&str])] = &[
     ("kits", &["base", "store"]),
     ("mcp", &["base"]),
     ("tools", &["base", "guard", "kits", "mcp"]),
-    ("server", &["audit", "base", "guard", "kits", "mcp", "store", "tools"]),
+    ("server", &["audit", "base", "guard", "kits", "mcp", "policy", "store", "tools"]),
     ("bench", &[]),
     ("cli", &["audit", "base", "bench", "guard", "mcp", "server", "store"]),
     ("testkit", &["base", "store"]),

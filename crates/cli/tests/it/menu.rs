@@ -20,6 +20,8 @@ pub(crate) struct Things {
     pub(crate) user: String,
     pub(crate) brick: String,
     pub(crate) kit: String,
+    pub(crate) policy: String,
+    pub(crate) audit_key: String,
     /// A name that nothing has yet.
     pub(crate) new_name: String,
 }
@@ -49,6 +51,10 @@ impl Things {
         let brick = json!({"name": "brick", "type": "boolean", "evaluation_prompt": "is it so?"});
         let brick = text(&session.call("bricks.create_draft", brick).await.result()["structuredContent"]["brick_id"]);
         let kit = session.call("kits.create_draft", json!({"name": "kit", "brick_ids": [brick]})).await.result();
+        let policy = format!("policy-{}", name.to_lowercase());
+        let permit = json!({"cedar": "permit (principal, action, resource);"});
+        tenant.put(&format!("policies/{policy}"), permit).await.expect(200);
+        let keys = tenant.audit("keys").await.expect(200);
         Self {
             org: tenant.org.clone(),
             project: text(&project["project"]["id"]),
@@ -57,6 +63,8 @@ impl Things {
             agent: text(&agent["agent_id"]),
             user: Self::nowhere().user,
             kit: text(&kit["structuredContent"]["kit_id"]),
+            policy,
+            audit_key: text(&keys["keys"][0]["kid"]),
             new_name: new_name(),
             brick,
         }
@@ -74,6 +82,8 @@ impl Things {
             user: id("usr"),
             brick: id("brk"),
             kit: id("kit"),
+            policy: "nowhere".to_owned(),
+            audit_key: "A".repeat(43),
             new_name: new_name(),
         }
     }
@@ -89,6 +99,9 @@ impl Things {
             ("{userId}", &self.user),
             ("{brickId}", &self.brick),
             ("{kitId}", &self.kit),
+            ("{policyId}", &self.policy),
+            ("{kid}", &self.audit_key),
+            ("{workspaceId}", &self.org),
         ];
         let filled = parameters.iter().fold(path.to_owned(), |path, (name, id)| path.replace(name, id));
         assert!(!filled.contains('{'), "{path} has a parameter that the tests do not know");
@@ -165,6 +178,7 @@ const fn route(method: &'static str, path: &'static str, need: Need, body: fn(&T
     RouteRow { method, path, need, body }
 }
 
+const AUDIT_READ: Need = Need::Scope("audit:read");
 const ORG_READ: Need = Need::Scope("org:read");
 const NONE: fn(&Things) -> Option<Value> = |_| None;
 const EMPTY: fn(&Things) -> Option<Value> = |_| Some(json!({}));
@@ -223,6 +237,21 @@ pub(crate) const ROUTES: &[RouteRow] = &[
     route("POST", "/api/kits/{kitId}/versions", Need::Human, |things| Some(json!({"brick_ids": [things.brick]}))),
     route("POST", "/api/kits/{kitId}/publish", Need::Human, NONE),
     route("POST", "/api/kits/{kitId}/deprecate", Need::Human, NONE),
+    route("GET", "/api/org/{orgId}/policies", ORG_READ, NONE),
+    route("GET", "/api/org/{orgId}/policies/{policyId}", ORG_READ, NONE),
+    route("PUT", "/api/org/{orgId}/policies/{policyId}", Need::Scope("policies:write"), |_| {
+        Some(json!({"cedar": "permit (principal, action, resource);"}))
+    }),
+    route("DELETE", "/api/org/{orgId}/policies/{policyId}", Need::Scope("policies:write"), NONE),
+    route("POST", "/api/org/{orgId}/policy/check", ORG_READ, |_| Some(json!({"cedar": "permit (principal, action, resource);"}))),
+    route("GET", "/api/audit", AUDIT_READ, NONE),
+    route("GET", "/api/audit/export", AUDIT_READ, NONE),
+    route("POST", "/api/audit/verify", AUDIT_READ, NONE),
+    route("GET", "/api/audit/checkpoint", AUDIT_READ, NONE),
+    route("GET", "/api/audit/keys", AUDIT_READ, NONE),
+    route("POST", "/api/audit/keys/rotate", Need::Scope("audit:write"), NONE),
+    route("POST", "/api/audit/keys/{kid}/revoke", Need::Scope("audit:write"), EMPTY),
+    route("GET", "/.well-known/audit-keys/{workspaceId}", Need::Public, NONE),
 ];
 
 /// Tools that the server has and the menu lacks, or the other way round.

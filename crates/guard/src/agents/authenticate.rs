@@ -1,11 +1,14 @@
 //! An agent trades its key and secret for a token of fifteen minutes. Whatever is wrong, the answer and the work are the same.
 
+use std::sync::Arc;
+
 use base::limits::AGENT_TOKEN_TTL_MS;
 use base::secret::{SecretHash, mint};
-use base::{AgentId, OrgId, ScopeSet, Timestamp, TokenId};
+use base::{AgentId, OrgId, RequestId, ScopeSet, Timestamp, TokenId};
 use store::params;
 
 use super::sql;
+use crate::audit::{By, Event};
 use crate::guard::Guard;
 use crate::refusal::Refusal;
 
@@ -26,7 +29,13 @@ pub struct Token {
 
 impl Guard {
     /// Authenticates an agent that calls from `address`.
-    pub async fn authenticate(&self, agent_key: &str, agent_secret: &str, address: &str) -> Result<Token, Refusal> {
+    pub async fn authenticate(
+        &self,
+        agent_key: &str,
+        agent_secret: &str,
+        address: &str,
+        request: RequestId,
+    ) -> Result<Token, Refusal> {
         // A name from outside is hashed, so that a long one costs no more memory than a short one.
         let names = [format!("agent:{}", SecretHash::of(agent_key).hex()), format!("address:{address}")];
         self.failures.check(&names)?;
@@ -45,7 +54,7 @@ impl Guard {
                 // A fleet may start all its agents at once, from one address: only failures count. Guesses made at once are
                 // answered as if in turn, and after the last that counts, right and wrong look the same.
                 self.failures.check(&names)?;
-                self.issue_token(org, agent, presented).await?.ok_or(Refusal::Unauthorized)
+                self.issue_token(org, agent, presented, request).await?.ok_or(Refusal::Unauthorized)
             }
             _ => {
                 self.failures.attempt(&names)?;
@@ -55,11 +64,17 @@ impl Guard {
     }
 
     /// `None` when the agent was rotated or disabled meanwhile.
-    async fn issue_token(&self, org: OrgId, agent: AgentId, secret: SecretHash) -> Result<Option<Token>, Refusal> {
+    async fn issue_token(
+        &self,
+        org: OrgId,
+        agent: AgentId,
+        secret: SecretHash,
+        request: RequestId,
+    ) -> Result<Option<Token>, Refusal> {
         let now = self.clock.now();
         let expires_at = now.plus_ms(AGENT_TOKEN_TTL_MS);
         let access_token = mint(TOKEN_PREFIX);
-        let hash = SecretHash::of(&access_token).hex();
+        let (hash, ledger) = (SecretHash::of(&access_token).hex(), Arc::clone(&self.ledger));
         let scopes = self
             .rows_of(&org)
             .write(move |tx| {
@@ -67,7 +82,10 @@ impl Guard {
                     tx.first(sql::STILL_ENABLED, &params![agent, secret.hex()], |row| Ok(ScopeSet::from_row(row.text(0)?)))?;
                 if scopes.is_some() {
                     tx.execute(sql::DELETE_EXPIRED_TOKENS, &params![agent, now])?;
-                    tx.execute(sql::INSERT_TOKEN, &params![TokenId::new(now), agent, hash, now, expires_at])?;
+                    let token = TokenId::new(now);
+                    tx.execute(sql::INSERT_TOKEN, &params![token, agent, hash, now, expires_at])?;
+                    let event = Event::new("agent.authenticated", "agent", agent).with("tokenId", token.as_str());
+                    ledger.write(tx, &By::agent(&agent, request), event)?;
                 }
                 Ok(scopes)
             })

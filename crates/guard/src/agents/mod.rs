@@ -13,6 +13,7 @@ use store::{Row, params};
 pub use authenticate::Token;
 
 use crate::access::Access;
+use crate::audit::Event;
 use crate::sessions::{allowlist_from_row, allowlist_to_row};
 use crate::tenants::{checked_name, start_of};
 
@@ -86,6 +87,16 @@ pub struct AgentSecret {
 }
 
 impl Agent {
+    /// What the record says when the agent comes to be what it is now.
+    fn event(&self, event_type: &'static str) -> Event {
+        Event::new(event_type, "agent", self.id)
+            .with("scopes", self.scopes.to_row())
+            .with("tools", self.tools.iter().map(String::as_str).collect::<Vec<_>>())
+            .with("disabled", self.disabled)
+            .with_some("projectId", self.project.map(|id| id.to_string()))
+            .with_some("callsPerMinute", self.calls_per_minute)
+    }
+
     fn from_row(row: &Row<'_>) -> Result<Self> {
         let tools = match allowlist_from_row(Some(row.text(5)?))? {
             Allowlist::Only(tools) => tools,
@@ -162,7 +173,8 @@ impl Agents<'_> {
                     row.calls_per_minute,
                     row.created_at
                 ];
-                tx.execute(sql::INSERT, &params)
+                tx.execute(sql::INSERT, &params)?;
+                maker.record(tx, row.event("agent.registered").with("name", row.name.as_str()))
             })
             .await?;
         Ok(AgentSecret { agent, secret })
@@ -219,6 +231,7 @@ impl Agents<'_> {
                     tx.execute(sql::DELETE_TOKENS, &params![id])?;
                 }
                 tx.bump()?;
+                access.record(tx, agent.event("agent.changed"))?;
                 Ok(Some(agent))
             })
             .await
@@ -233,6 +246,7 @@ impl Agents<'_> {
         self.0.require_cover(agent.scopes)?;
         let secret = mint(SECRET_PREFIX);
         let (id, hash, now) = (*id, SecretHash::of(&secret).hex(), self.0.clock.now());
+        let access = self.0.clone();
         let agent = self
             .0
             .rows
@@ -240,6 +254,7 @@ impl Agents<'_> {
                 tx.execute(sql::ROTATE, &params![id, hash, now])?;
                 tx.execute(sql::DELETE_TOKENS, &params![id])?;
                 tx.bump()?;
+                access.record(tx, Event::new("agent.rotated", "agent", id))?;
                 tx.first(sql::GET, &params![id], Agent::from_row)
             })
             .await?;
@@ -251,13 +266,16 @@ impl Agents<'_> {
         if self.get(id).await?.is_none() {
             return Ok(false);
         }
-        let id = *id;
+        let (id, access) = (*id, self.0.clone());
         self.0
             .rows
             .write(move |tx| {
                 tx.execute(sql::DELETE_TOKENS, &params![id])?;
                 let deleted = tx.execute(sql::DELETE, &params![id])?;
-                tx.bump()?;
+                if deleted > 0 {
+                    tx.bump()?;
+                    access.record(tx, Event::new("agent.removed", "agent", id))?;
+                }
                 Ok(deleted > 0)
             })
             .await

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use base::secret::SecretHash;
 use base::{Actor, AgentId, OrgId, Principal, ProjectId, ProjectView, ScopeSet, Timestamp, TokenId, ToolNames};
+use policy::Compiled;
 use store::{Row, params};
 
 use super::{Caller, CredentialKey, bearer, sql};
@@ -26,15 +27,24 @@ impl Guard {
             .await?
             .ok_or(Refusal::Unauthorized)?;
         let change_number = self.store.change_number(&org).await?;
-        let found =
-            self.rows_of(&org).first(sql::TOKEN, &params![hash.hex()], |row| self.agent_caller(&org, change_number, row)).await?;
+        let policies = self.policies_in_force(&org).await?;
+        let found = self
+            .rows_of(&org)
+            .first(sql::TOKEN, &params![hash.hex()], |row| self.agent_caller(&org, change_number, &policies, row))
+            .await?;
         let caller = Arc::new(found.flatten().ok_or(Refusal::Unauthorized)?);
         self.still_good(&caller)?;
         self.callers.insert(credential, Arc::clone(&caller));
         Ok(caller)
     }
 
-    fn agent_caller(&self, org: &OrgId, change_number: u64, row: &Row<'_>) -> base::Result<Option<Caller>> {
+    fn agent_caller(
+        &self,
+        org: &OrgId,
+        change_number: u64,
+        policies: &Arc<Compiled>,
+        row: &Row<'_>,
+    ) -> base::Result<Option<Caller>> {
         let disabled: bool = row.get(7)?;
         if disabled {
             return Ok(None);
@@ -65,6 +75,7 @@ impl Guard {
             credential_expires_at: Some(row.get::<Timestamp>(1)?),
             session_expires_at: None,
             bucket: self.rates.bucket(id.as_str(), rate),
+            policies: Arc::clone(policies),
         }))
     }
 

@@ -11,6 +11,7 @@ use std::sync::Arc;
 
 use base::secret::SecretHash;
 use base::{Principal, SessionId, Timestamp};
+use policy::Compiled;
 
 use crate::guard::Guard;
 use crate::rate::Bucket;
@@ -37,6 +38,7 @@ pub struct Caller {
     /// When the session ends by itself (410).
     session_expires_at: Option<Timestamp>,
     bucket: Arc<Bucket>,
+    policies: Arc<Compiled>,
 }
 
 impl Caller {
@@ -48,6 +50,11 @@ impl Caller {
     /// The org's change number when this caller was read: what is derived from it may be kept for as long as it stands.
     pub fn change_number(&self) -> u64 {
         self.change_number
+    }
+
+    /// The policies that decide for it.
+    pub fn policies(&self) -> &Compiled {
+        &self.policies
     }
 
     /// Takes `calls` from the caller's rate limit, all or none.

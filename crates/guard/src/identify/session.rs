@@ -4,11 +4,14 @@ use std::sync::Arc;
 
 use base::secret::SecretHash;
 use base::{
-    Actor, AgentId, Allowlist, KeyId, OrgId, Principal, ProjectId, ProjectView, ScopeSet, SessionId, Timestamp, ToolNames,
+    Actor, AgentId, Allowlist, KeyId, OrgId, Principal, ProjectId, ProjectView, RequestId, ScopeSet, SessionId, Timestamp,
+    ToolNames,
 };
+use policy::Compiled;
 use store::params;
 
 use super::{Caller, CredentialKey, Presented, bearer, sql};
+use crate::audit::{By, Event};
 use crate::guard::Guard;
 use crate::keys::ProjectCover;
 use crate::refusal::Refusal;
@@ -38,7 +41,12 @@ struct KeyInSession {
 
 impl Guard {
     /// Identifies a request at the session door. Refuses in the contract's order: 401, 404, 403, 410.
-    pub async fn identify_session(&self, authorization: Option<&str>, session: &str) -> Result<Arc<Caller>, Refusal> {
+    pub async fn identify_session(
+        &self,
+        authorization: Option<&str>,
+        session: &str,
+        request: &RequestId,
+    ) -> Result<Arc<Caller>, Refusal> {
         let secret = bearer(authorization)?;
         let known = SessionId::parse(session).map(|id| CredentialKey::Session(SecretHash::of(secret), id));
         if let Some(credential) = &known
@@ -55,16 +63,21 @@ impl Guard {
             .first(sql::ORG_OF_SESSION, &params![id], |row| Ok(OrgId::from_row(row.text(0)?)))
             .await?
             .ok_or(Refusal::SessionNotFound)?;
-        let key = self.key_in_session(presented, &org, &id).await?;
+        let by = By::presented(&presented, *request);
+        let key = match self.key_in_session(presented, &org, &id).await {
+            Err(Refusal::Forbidden) => return Err(self.record_forbidden(&org, &id, &by, "other_org_or_session").await),
+            key => key?,
+        };
         let row = self.session_row(&org, &id).await?.ok_or(Refusal::SessionNotFound)?;
         if !key.1.covers(&row.project.id) {
-            return Err(Refusal::Forbidden);
+            return Err(self.record_forbidden(&org, &id, &by, "project_not_covered").await);
         }
         if row.ended {
             return Err(Refusal::SessionEnded);
         }
         let is_instance_admin = key.0.key.is_none();
-        let caller = Arc::new(self.session_caller(org, id, key.0, row));
+        let policies = self.policies_in_force(&org).await?;
+        let caller = Arc::new(self.session_caller(org, id, key.0, row, policies));
         self.still_good(&caller)?;
         // No org's change number tells when the instance admin's key dies, so that one is looked up each time.
         if !is_instance_admin {
@@ -134,7 +147,17 @@ impl Guard {
         Ok(row)
     }
 
-    fn session_caller(&self, org: OrgId, id: SessionId, key: KeyInSession, row: SessionRow) -> Caller {
+    /// A 403 at the door is on the record of the session's org: someone tried its handle.
+    async fn record_forbidden(&self, org: &OrgId, session: &SessionId, by: &By, why: &'static str) -> Refusal {
+        let event = Event::new("door.forbidden", "session", session).with("reason", why);
+        let noted = match self.ledger.note(&self.rows_of(org), by, event) {
+            Ok(noted) => noted.await,
+            Err(error) => Err(error),
+        };
+        noted.map_or_else(Refusal::Failed, |()| Refusal::Forbidden)
+    }
+
+    fn session_caller(&self, org: OrgId, id: SessionId, key: KeyInSession, row: SessionRow, policies: Arc<Compiled>) -> Caller {
         let actor = Actor::Session {
             id,
             agent: row.agent,
@@ -157,6 +180,7 @@ impl Guard {
             credential_expires_at: key.expires_at,
             session_expires_at: Some(row.expires_at),
             bucket: self.rates.bucket(&key.bucket_name, self.key_rate()),
+            policies,
         }
     }
 }

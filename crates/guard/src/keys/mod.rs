@@ -11,6 +11,7 @@ use store::{OrgTx, Row, params};
 pub use cover::ProjectCover;
 
 use crate::access::{Access, Who};
+use crate::audit::Event;
 use crate::tenants::start_of;
 
 /// What a full key begins with.
@@ -122,7 +123,13 @@ impl Keys<'_> {
                     minter.require_project_in(tx, project)?;
                 }
                 minter.cover.require_cover(&row.cover)?;
-                insert(tx, &row, hash, None, None)
+                insert(tx, &row, hash, None, None)?;
+                let event = Event::new("key.minted", "key", row.id)
+                    .with("name", row.name.as_str())
+                    .with("scopes", row.scopes.to_row())
+                    .with_some("projectIds", row.cover.to_row())
+                    .with_some("expiresAt", row.expires_at.map(Timestamp::rfc3339));
+                minter.record(tx, event)
             })
             .await?;
         Ok(MintedKey { key, full_key })
@@ -175,6 +182,7 @@ impl Keys<'_> {
                 let revoked = tx.execute(sql::REVOKE, &params![id, now])?;
                 if revoked > 0 {
                     tx.bump()?;
+                    access.record(tx, Event::new("key.revoked", "key", id))?;
                 }
                 Ok(revoked > 0)
             })

@@ -11,6 +11,7 @@ use base::{
 use store::{Row, params};
 
 use crate::access::Access;
+use crate::audit::Event;
 use crate::keys::{SECRET_PREFIX, mint_for_session};
 use crate::tenants::start_of;
 
@@ -182,7 +183,14 @@ impl Sessions<'_> {
                     row.expires_at
                 ];
                 tx.execute(sql::INSERT, &params)?;
-                mint_for_session(tx, &opener, id, (now, expires_at), &secret)
+                mint_for_session(tx, &opener, id, (now, expires_at), &secret)?;
+                let event = Event::new("session.opened", "session", id)
+                    .with("projectId", row.project.as_str())
+                    .with("expiresAt", row.expires_at.rfc3339())
+                    .with_some("agentId", row.agent.map(|agent| agent.to_string()))
+                    .with_some("workType", row.work_type.as_deref())
+                    .with_some("tools", tools);
+                opener.record(tx, event)
             })
             .await?;
         Ok(OpenedSession { session, full_key })
@@ -211,7 +219,7 @@ impl Sessions<'_> {
         if self.get(id).await?.is_none() {
             return Ok(None);
         }
-        let (id, now) = (*id, self.0.clock.now());
+        let (id, now, access) = (*id, self.0.clock.now(), self.0.clone());
         self.0
             .rows
             .write(move |tx| {
@@ -221,6 +229,8 @@ impl Sessions<'_> {
                 }
                 tx.execute(sql::REVOKE_KEYS, &params![id, now])?;
                 tx.bump()?;
+                let event = Event::new("session.ended", "session", id);
+                access.record(tx, event.with_some("outcome", outcome.map(SessionOutcome::word)))?;
                 tx.first(sql::GET, &params![id], Session::from_row)
             })
             .await

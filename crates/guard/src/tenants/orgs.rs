@@ -1,11 +1,16 @@
 //! Orgs.
 
+use std::sync::Arc;
+
 use base::limits::NAME_CHARS_MAX;
-use base::{Cursor, Error, Kind, OrgId, Page, PageRequest, Result, Timestamp};
-use store::{Row, params};
+use base::{Cursor, Error, Kind, OrgId, Page, PageRequest, RequestId, Result, Timestamp};
+use store::{OrgTx, Row, params};
 
 use super::{sql, start_of};
+use crate::access::Who;
+use crate::audit::{By, Event};
 use crate::guard::Guard;
+use crate::policies;
 
 /// A tenant.
 #[derive(Clone, Debug)]
@@ -23,6 +28,11 @@ pub struct Org {
 }
 
 impl Org {
+    /// What the record says when the org comes to be what it is now.
+    fn event(&self, event_type: &'static str) -> Event {
+        Event::new(event_type, "org", self.id).with("name", self.name.as_str()).with("planHasGraph", self.plan_has_graph)
+    }
+
     fn from_row(row: &Row<'_>) -> Result<Self> {
         Ok(Self {
             id: OrgId::from_row(row.text(0)?),
@@ -46,7 +56,7 @@ impl Guard {
 
 impl Orgs<'_> {
     /// Makes an org. Two orgs whose names make the same slug cannot both exist.
-    pub async fn create(&self, name: &str, plan_has_graph: bool) -> Result<Org> {
+    pub async fn create(&self, name: &str, plan_has_graph: bool, request: Option<RequestId>) -> Result<Org> {
         let name = checked_name(name)?;
         let now = self.0.clock.now();
         let slug = org_slug(&name);
@@ -54,12 +64,20 @@ impl Orgs<'_> {
             return Err(Error::invalid("name", "an org's name needs a letter or a digit"));
         }
         let org = Org { id: OrgId::new(now), name, slug, plan_has_graph, created_at: now };
-        let row = org.clone();
+        let (row, ledger) = (org.clone(), Arc::clone(&self.0.ledger));
         let made = self
             .0
             .store
             .write_instance(move |tx| {
-                tx.execute(sql::INSERT_ORG, &params![row.id, row.name, row.slug, row.plan_has_graph, row.created_at])
+                let params = params![row.id, row.name, row.slug, row.plan_has_graph, row.created_at];
+                let made = tx.execute(sql::INSERT_ORG, &params)?;
+                if made > 0 {
+                    // Nobody knows the org yet, so nobody else writes in its lane.
+                    let (mut tx, by) = (OrgTx::of(tx, &row.id), By::manager(&Who::InstanceAdmin, request));
+                    ledger.write(&mut tx, &by, row.event("org.created"))?;
+                    policies::write_starter(&mut tx, &ledger, &by, now)?;
+                }
+                Ok(made)
             })
             .await?;
         if made == 0 {
@@ -81,20 +99,27 @@ impl Orgs<'_> {
     }
 
     /// Changes an org's name or plan; its slug stays.
-    pub async fn change(&self, id: &OrgId, name: Option<&str>, plan_has_graph: Option<bool>) -> Result<Option<Org>> {
-        let (id, name) = (*id, name.map(checked_name).transpose()?);
+    pub async fn change(
+        &self,
+        id: &OrgId,
+        name: Option<&str>,
+        plan_has_graph: Option<bool>,
+        request: Option<RequestId>,
+    ) -> Result<Option<Org>> {
+        let (name, ledger) = (name.map(checked_name).transpose()?, Arc::clone(&self.0.ledger));
         self.0
-            .store
-            .write_instance(move |tx| {
-                let Some(mut org) = tx.first(sql::ORG, &params![id], Org::from_row)? else {
+            .rows_of(id)
+            .write(move |tx| {
+                let Some(mut org) = tx.first(sql::ORG, &[], Org::from_row)? else {
                     return Ok(None);
                 };
                 if let Some(name) = &name {
                     org.name.clone_from(name);
                 }
                 org.plan_has_graph = plan_has_graph.unwrap_or(org.plan_has_graph);
-                tx.execute(sql::UPDATE_ORG, &params![id, org.name, org.plan_has_graph])?;
-                tx.bump(&id)?;
+                tx.execute(sql::UPDATE_ORG, &params![org.name, org.plan_has_graph])?;
+                tx.bump()?;
+                ledger.write(tx, &By::manager(&Who::InstanceAdmin, request), org.event("org.changed"))?;
                 Ok(Some(org))
             })
             .await

@@ -6,6 +6,7 @@ use store::{Row, params};
 use super::orgs::checked_name;
 use super::{sql, start_of};
 use crate::access::Access;
+use crate::audit::Event;
 
 /// A project: a name, perhaps a directory of code, and switches.
 #[derive(Clone, Debug)]
@@ -53,6 +54,15 @@ pub struct ProjectChange {
 }
 
 impl Project {
+    /// What the record says when the project comes to be what it is now.
+    fn event(&self, event_type: &'static str) -> Event {
+        Event::new(event_type, "project", self.id)
+            .with("name", self.name.as_str())
+            .with("memoryEnabled", self.memory_enabled)
+            .with("graphEnabled", self.graph_enabled)
+            .with_some("root", self.root.as_deref())
+    }
+
     fn from_row(row: &Row<'_>) -> Result<Self> {
         Ok(Self {
             id: ProjectId::from_row(row.text(0)?),
@@ -92,13 +102,18 @@ impl Projects<'_> {
             created_at: now,
             updated_at: now,
         };
-        let row = project.clone();
+        let (row, access) = (project.clone(), self.0.clone());
         let made = self
             .0
             .rows
             .write(move |tx| {
                 let switches = (row.memory_enabled, row.graph_enabled);
-                tx.execute(sql::INSERT_PROJECT, &params![row.id, row.name, row.root, switches.0, switches.1, row.created_at])
+                let params = params![row.id, row.name, row.root, switches.0, switches.1, row.created_at];
+                let made = tx.execute(sql::INSERT_PROJECT, &params)?;
+                if made > 0 {
+                    access.record(tx, row.event("project.created"))?;
+                }
+                Ok(made)
             })
             .await?;
         if made == 0 { Err(name_taken(&project.name)) } else { Ok(project) }
@@ -128,7 +143,7 @@ impl Projects<'_> {
             return Ok(None);
         }
         let name = change.name.as_deref().map(checked_name).transpose()?;
-        let (id, now) = (*id, self.0.clock.now());
+        let (id, now, access) = (*id, self.0.clock.now(), self.0.clone());
         self.0
             .rows
             .write(move |tx| {
@@ -151,6 +166,7 @@ impl Projects<'_> {
                 let switches = (project.memory_enabled, project.graph_enabled);
                 tx.execute(sql::UPDATE_PROJECT, &params![id, project.name, project.root, switches.0, switches.1, now])?;
                 tx.bump()?;
+                access.record(tx, project.event("project.changed"))?;
                 Ok(Some(project))
             })
             .await

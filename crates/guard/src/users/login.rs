@@ -1,12 +1,15 @@
 //! Console logins: a cookie, a CSRF token beside it, twelve hours.
 
+use std::sync::Arc;
+
 use base::limits::LOGIN_TTL_MS;
 use base::secret::{SecretHash, mint};
-use base::{OrgId, Timestamp, UserId};
+use base::{OrgId, RequestId, Timestamp, UserId};
 use store::params;
 
 use super::{Role, User, sql};
 use crate::access::{Access, Credential, Who};
+use crate::audit::{By, Event};
 use crate::guard::Guard;
 use crate::keys::ProjectCover;
 use crate::refusal::Refusal;
@@ -38,7 +41,7 @@ fn csrf_of(cookie: &str) -> String {
 
 impl Guard {
     /// Logs a person in who calls from `address`. Unknown, wrong and disabled look and cost the same.
-    pub async fn log_in(&self, email: &str, password: String, address: &str) -> Result<Login, Refusal> {
+    pub async fn log_in(&self, email: &str, password: String, address: &str, request: RequestId) -> Result<Login, Refusal> {
         let email = super::checked_email(email).unwrap_or_default();
         let names = [format!("user:{}", SecretHash::of(&email).hex()), format!("login-address:{address}")];
         self.failures.attempt(&names)?;
@@ -53,7 +56,7 @@ impl Guard {
         let right = self.password_matches(password, stored).await?;
         match found {
             Some(((org, user), hash, false)) if right => {
-                let login = self.start_login(org, user, hash).await?;
+                let login = self.start_login(org, user, hash, request).await?;
                 self.failures.forgive(&names);
                 Ok(login)
             }
@@ -62,9 +65,9 @@ impl Guard {
     }
 
     /// Starts a login, unless the person was locked out or got another password since `verified` was read.
-    async fn start_login(&self, org: OrgId, user: UserId, verified: String) -> Result<Login, Refusal> {
+    async fn start_login(&self, org: OrgId, user: UserId, verified: String, request: RequestId) -> Result<Login, Refusal> {
         let (cookie, now) = (mint(LOGIN_PREFIX), self.clock.now());
-        let (hash, by) = (SecretHash::of(&cookie).hex(), org);
+        let (hash, of, ledger) = (SecretHash::of(&cookie).hex(), org, Arc::clone(&self.ledger));
         let user = self
             .rows_of(&org)
             .write(move |tx| {
@@ -73,7 +76,8 @@ impl Guard {
                 }
                 tx.execute(sql::DELETE_EXPIRED_LOGINS, &params![now])?;
                 tx.execute(sql::INSERT_LOGIN, &params![hash, user, now, now.plus_ms(LOGIN_TTL_MS)])?;
-                tx.first(sql::GET, &params![user], |row| User::from_row(&by, row))
+                ledger.write(tx, &By::user(&user, request), Event::new("user.logged_in", "user", user))?;
+                tx.first(sql::GET, &params![user], |row| User::from_row(&of, row))
             })
             .await?;
         let user = user.ok_or(Refusal::Unauthorized)?;
@@ -87,13 +91,19 @@ impl Guard {
     }
 
     /// Ends a login. An unknown one has ended already.
-    pub async fn log_out(&self, cookie: &str) -> Result<(), Refusal> {
+    pub async fn log_out(&self, cookie: &str, request: RequestId) -> Result<(), Refusal> {
         let Ok(row) = self.login_row(cookie).await else {
             return Ok(());
         };
-        let hash = SecretHash::of(cookie).hex();
-        self.rows_of(&row.user.org).write(move |tx| tx.execute(sql::DELETE_LOGIN, &params![hash])).await?;
-        Ok(())
+        let (hash, user, ledger) = (SecretHash::of(cookie).hex(), row.user.id, Arc::clone(&self.ledger));
+        let rows = self.rows_of(&row.user.org);
+        let write = rows.write(move |tx| {
+            if tx.execute(sql::DELETE_LOGIN, &params![hash])? > 0 {
+                ledger.write(tx, &By::user(&user, request), Event::new("user.logged_out", "user", user))?;
+            }
+            Ok(())
+        });
+        Ok(write.await?)
     }
 
     pub(crate) async fn login_access(&self, credential: &Credential<'_>, org: Option<&str>) -> Result<Access, Refusal> {

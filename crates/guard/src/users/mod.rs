@@ -10,6 +10,7 @@ use store::{OrgTx, Row, params};
 pub use login::Login;
 
 use crate::access::{Access, Who};
+use crate::audit::Event;
 use crate::guard::Guard;
 use crate::tenants::start_of;
 
@@ -92,6 +93,11 @@ pub struct UserChange {
 }
 
 impl User {
+    /// What the record says of them. Their address is not in it: the record stays when they are gone.
+    fn event(&self, event_type: &'static str) -> Event {
+        Event::new(event_type, "user", self.id).with("role", self.role.word()).with("disabled", self.disabled)
+    }
+
     /// Whether they can decide for the org, now.
     fn is_owner(&self) -> bool {
         self.role == Role::Owner && !self.disabled
@@ -131,11 +137,17 @@ impl Users<'_> {
         let now = self.access.clock.now();
         let user =
             User { id: UserId::new(now), org: *self.access.org(), email, role: new.role, disabled: false, created_at: now };
-        let row = user.clone();
+        let (row, access) = (user.clone(), self.access.clone());
         let made = self
             .access
             .rows
-            .write(move |tx| tx.execute(sql::INSERT, &params![row.id, row.email, row.role.word(), hash, row.created_at]))
+            .write(move |tx| {
+                let made = tx.execute(sql::INSERT, &params![row.id, row.email, row.role.word(), hash, row.created_at])?;
+                if made > 0 {
+                    access.record(tx, row.event("user.added"))?;
+                }
+                Ok(made)
+            })
             .await?;
         if made == 0 {
             return Err(Error::new(Kind::Conflict, "there is a user with this address already"));
@@ -187,6 +199,7 @@ impl Users<'_> {
                     tx.execute(sql::SET_PASSWORD, &params![id, hash])?;
                 }
                 tx.execute(sql::DELETE_LOGINS, &params![id])?;
+                access.record(tx, user.event("user.changed").with("newPassword", hash.is_some()))?;
                 Ok(Some(user))
             })
             .await
@@ -206,6 +219,7 @@ impl Users<'_> {
                     require_other_owner(tx, &id)?;
                 }
                 tx.execute(sql::DELETE_LOGINS, &params![id])?;
+                access.record(tx, user.event("user.removed"))?;
                 Ok(tx.execute(sql::DELETE, &params![id])? > 0)
             })
             .await

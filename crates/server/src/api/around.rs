@@ -33,8 +33,13 @@ pub(super) async fn no_such_method(method: Method) -> ApiError {
     ApiError::new(StatusCode::METHOD_NOT_ALLOWED, "method_not_allowed", message)
 }
 
-async fn surround<F: Future<Output = Response>>(state: &Shared, request: Request, answer: impl FnOnce(Request) -> F) -> Response {
+async fn surround<F: Future<Output = Response>>(
+    state: &Shared,
+    mut request: Request,
+    answer: impl FnOnce(Request) -> F,
+) -> Response {
     let id = RequestId::next();
+    request.extensions_mut().insert(id);
     state.metrics.requested();
     let of_the_api = is_of_the_api(request.uri().path());
     let mut response = if of_the_api && !state.hosts.allow(request.headers(), request.uri()) {

@@ -16,7 +16,7 @@ use utoipa_axum::routes;
 use super::body::PublicBody;
 use super::document::{BadCredential, Public};
 use super::error::{ApiError, Result};
-use super::extract::{Nothing, Query};
+use super::extract::{InRequest, Nothing, Query};
 use super::text::Presented;
 use super::wire::{OrgId, Scopes, Time};
 use crate::state::Shared;
@@ -66,10 +66,11 @@ struct TokenAnswer {
 async fn authenticate(
     State(state): State<Shared>,
     ClientAddress(address): ClientAddress,
+    InRequest(id): InRequest,
     _: Query<Nothing>,
     PublicBody(credential): PublicBody<AgentCredential>,
 ) -> Result<Json<TokenAnswer>> {
-    let token = state.guard.authenticate(&credential.agent_key.0, &credential.agent_secret.0, &address).await;
+    let token = state.guard.authenticate(&credential.agent_key.0, &credential.agent_secret.0, &address, id).await;
     let token = token.map_err(|refusal| match refusal {
         Refusal::Unauthorized => ApiError::unauthorized("this agent key and secret are not accepted"),
         other => other.into(),

@@ -1,7 +1,9 @@
 //! Bricks, in full. Agents draft them through the tools; what people decide about them is decided here.
 
+use std::fmt::Display;
+
 use axum::Json;
-use guard::Access;
+use guard::{Access, Event};
 use http::StatusCode;
 use kits::{Brick, BrickSummary, NewBrickVersion, Workshop};
 use serde::{Deserialize, Serialize};
@@ -181,7 +183,10 @@ async fn add_version(
         evaluation_prompt: version.evaluation_prompt.0,
         description: version.description.map(|description| description.0),
     };
-    let made = workshop(&access).new_brick_version(id.as_str(), version, &access.who().label()).await.map_err(unknown)?;
+    let made = changing(&access, "brick.version_added", "brick", &id)
+        .new_brick_version(id.as_str(), version, &access.who().label())
+        .await
+        .map_err(unknown)?;
     let answer = BrickVersionAnswer { brick_version_id: made.into(), brick: read(&access, &id).await? };
     Ok((StatusCode::CREATED, Json(answer)))
 }
@@ -197,7 +202,7 @@ async fn publish(
     Id(id): Id<base::BrickId>,
     _: Query<OrgQuery>,
 ) -> Result<Json<BrickVersionAnswer>> {
-    let published = workshop(&access).publish_brick(id.as_str()).await.map_err(unknown)?;
+    let published = changing(&access, "brick.published", "brick", &id).publish_brick(id.as_str()).await.map_err(unknown)?;
     Ok(Json(BrickVersionAnswer { brick_version_id: published.into(), brick: read(&access, &id).await? }))
 }
 
@@ -208,13 +213,18 @@ async fn publish(
     responses((status = 200, description = "Deprecated.", body = BrickAnswer), Admitted<HumanDecision>)
 )]
 async fn deprecate(access: Admitted<HumanDecision>, Id(id): Id<base::BrickId>, _: Query<OrgQuery>) -> Result<Json<BrickAnswer>> {
-    workshop(&access).deprecate_brick(id.as_str()).await.map_err(unknown)?;
+    changing(&access, "brick.deprecated", "brick", &id).deprecate_brick(id.as_str()).await.map_err(unknown)?;
     Ok(Json(BrickAnswer { brick: read(&access, &id).await? }))
 }
 
 /// The bricks and kits that a call may reach.
 pub(super) fn workshop(access: &Access) -> Workshop {
     Workshop::new(access.rows().clone(), access.clock().clone())
+}
+
+/// The same, for a change that the audit trail tells of as `event_type`.
+pub(super) fn changing(access: &Access, event_type: &'static str, entity_type: &'static str, id: impl Display) -> Workshop {
+    Workshop::new(access.rows_for(Event::new(event_type, entity_type, id)), access.clock().clone())
 }
 
 /// What the tools call a bad argument is a path that leads nowhere here.

@@ -15,7 +15,7 @@ use super::authenticate::ClientAddress;
 use super::body::PublicBody;
 use super::document::{BadCredential, LoginOnly, Public};
 use super::error::{ApiError, Result};
-use super::extract::{LOGIN_COOKIE, Nothing, Query, credential};
+use super::extract::{InRequest, LOGIN_COOKIE, Nothing, Query, credential};
 use super::text::Presented;
 use super::wire::{OrgId, UserId};
 use super::words::UserRole;
@@ -68,10 +68,11 @@ impl LoginAnswer {
 async fn log_in(
     State(state): State<Shared>,
     ClientAddress(address): ClientAddress,
+    InRequest(id): InRequest,
     _: Query<Nothing>,
     PublicBody(request): PublicBody<LoginRequest>,
 ) -> Result<Response> {
-    let login = state.guard.log_in(&request.email.0, request.password.0, &address).await;
+    let login = state.guard.log_in(&request.email.0, request.password.0, &address, id).await;
     let login = login.map_err(|refusal| match refusal {
         Refusal::Unauthorized => ApiError::unauthorized("this address and password are not accepted"),
         other => other.into(),
@@ -102,8 +103,13 @@ impl FromRequestParts<Shared> for Cookie {
         (status = 204, description = "Logged out.", headers(("set-cookie" = String, description = "Removes the cookie."))), LoginOnly
     )
 )]
-async fn log_out(State(state): State<Shared>, Cookie(cookie): Cookie, _: Query<Nothing>) -> Result<Response> {
-    state.guard.log_out(&cookie).await?;
+async fn log_out(
+    State(state): State<Shared>,
+    Cookie(cookie): Cookie,
+    InRequest(id): InRequest,
+    _: Query<Nothing>,
+) -> Result<Response> {
+    state.guard.log_out(&cookie, id).await?;
     let removed = set_cookie("; Max-Age=0", &state.public_url)?;
     Ok((StatusCode::NO_CONTENT, [(header::SET_COOKIE, removed)]).into_response())
 }

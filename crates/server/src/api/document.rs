@@ -64,9 +64,9 @@ pub(super) fn start() -> OpenApi {
 /// token.
 pub(super) fn finish(document: &mut OpenApi) {
     for item in document.paths.paths.values_mut() {
-        let PathItem { get, post, delete, patch, .. } = item;
+        let PathItem { get, post, put, delete, patch, .. } = item;
         let reading = get.iter_mut().map(|operation| (false, operation));
-        let changing = [post, delete, patch].into_iter().flatten().map(|operation| (true, operation));
+        let changing = [post, put, delete, patch].into_iter().flatten().map(|operation| (true, operation));
         for (changes, operation) in reading.chain(changing) {
             if changes {
                 operation.security.get_or_insert_with(|| vec![requirement(&["key"]), requirement(&["login", "csrf"])]);

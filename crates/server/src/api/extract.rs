@@ -6,6 +6,7 @@ use std::marker::PhantomData;
 use std::ops::Deref;
 
 use axum::extract::{FromRequestParts, RawPathParams};
+use base::RequestId;
 use guard::{Access, Credential};
 use http::request::Parts;
 use http::{HeaderMap, Method, header};
@@ -46,6 +47,7 @@ impl<R: Right> FromRequestParts<Shared> for Admitted<R> {
         let org = asked_org(parts, state).await;
         let access = state.guard.access(&credential(parts), org.as_deref()).await?;
         R::check(&access)?;
+        let access = access.in_request(InRequest::of(parts).0);
         Ok(Self { access, right: PhantomData })
     }
 }
@@ -53,6 +55,24 @@ impl<R: Right> FromRequestParts<Shared> for Admitted<R> {
 impl<R: Right> IntoResponses for Admitted<R> {
     fn responses() -> BTreeMap<String, RefOr<Response>> {
         document::refusals(R::NEEDS)
+    }
+}
+
+/// The request's id, as the answer's `x-request-id` and the audit trail name it.
+pub(super) struct InRequest(pub(super) RequestId);
+
+impl InRequest {
+    fn of(parts: &Parts) -> Self {
+        // What stands around every route has put it there.
+        Self(parts.extensions.get::<RequestId>().copied().unwrap_or_else(RequestId::next))
+    }
+}
+
+impl FromRequestParts<Shared> for InRequest {
+    type Rejection = ApiError;
+
+    async fn from_request_parts(parts: &mut Parts, _: &Shared) -> Result<Self> {
+        Ok(Self::of(parts))
     }
 }
 

@@ -10,7 +10,7 @@ use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
 use super::body::Body;
-use super::bricks::{unknown, workshop};
+use super::bricks::{changing, unknown, workshop};
 use super::document::Conflict;
 use super::error::{ApiError, Result};
 use super::extract::{Admitted, Query};
@@ -75,7 +75,10 @@ async fn add_version(
     Body(version): Body<KitVersionRequest>,
 ) -> Result<(StatusCode, Json<KitVersionAnswer>)> {
     let version = NewKitVersion { brick_ids: version.brick_ids.0, notes: version.notes.map(|notes| notes.0) };
-    let made = workshop(&access).new_kit_version(id.as_str(), version, &access.who().label()).await.map_err(unknown_brick)?;
+    let made = changing(&access, "kit.version_added", "kit", &id)
+        .new_kit_version(id.as_str(), version, &access.who().label())
+        .await
+        .map_err(unknown_brick)?;
     let answer = KitVersionAnswer { kit_version_id: made.into(), kit: read(&access, &id).await? };
     Ok((StatusCode::CREATED, Json(answer)))
 }
@@ -87,7 +90,7 @@ async fn add_version(
     responses((status = 200, description = "Published.", body = KitVersionAnswer), Admitted<HumanDecision>, Conflict)
 )]
 async fn publish(access: Admitted<HumanDecision>, Id(id): Id<base::KitId>, _: Query<OrgQuery>) -> Result<Json<KitVersionAnswer>> {
-    let published = workshop(&access).publish_kit(id.as_str()).await.map_err(unknown)?;
+    let published = changing(&access, "kit.published", "kit", &id).publish_kit(id.as_str()).await.map_err(unknown)?;
     Ok(Json(KitVersionAnswer { kit_version_id: published.kit_version_id.into(), kit: read(&access, &id).await? }))
 }
 
@@ -98,7 +101,7 @@ async fn publish(access: Admitted<HumanDecision>, Id(id): Id<base::KitId>, _: Qu
     responses((status = 200, description = "Deprecated.", body = KitAnswer), Admitted<HumanDecision>)
 )]
 async fn deprecate(access: Admitted<HumanDecision>, Id(id): Id<base::KitId>, _: Query<OrgQuery>) -> Result<Json<KitAnswer>> {
-    workshop(&access).deprecate_kit(id.as_str()).await.map_err(unknown)?;
+    changing(&access, "kit.deprecated", "kit", &id).deprecate_kit(id.as_str()).await.map_err(unknown)?;
     Ok(Json(KitAnswer { kit: read(&access, &id).await? }))
 }
 

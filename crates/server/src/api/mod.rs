@@ -4,6 +4,8 @@
 mod agents;
 mod allowlist;
 mod around;
+mod audit;
+mod audit_page;
 mod authenticate;
 mod body;
 mod bricks;
@@ -12,12 +14,14 @@ mod document;
 mod error;
 mod extract;
 mod health;
+mod jwks;
 mod keys;
 mod kit_views;
 mod kits;
 mod orgs;
 mod page;
 mod path;
+mod policies;
 mod projects;
 mod rights;
 mod roots;
@@ -60,6 +64,9 @@ fn described() -> OpenApiRouter<Shared> {
         .merge(console::routes())
         .merge(bricks::routes())
         .merge(kits::routes())
+        .merge(policies::routes())
+        .merge(audit::routes())
+        .merge(jwks::routes())
         .merge(health::routes())
 }
 

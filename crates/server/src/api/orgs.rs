@@ -14,7 +14,7 @@ use utoipa_axum::routes;
 use super::body::{Body, Object};
 use super::document::Conflict;
 use super::error::{ApiError, Result};
-use super::extract::{Admitted, InstanceAdmin, Nothing, Query, credential};
+use super::extract::{Admitted, InRequest, InstanceAdmin, Nothing, Query, credential};
 use super::keys::NewKeyView;
 use super::page::{Page, next_cursor};
 use super::path::OrgPath;
@@ -109,13 +109,14 @@ struct PlanChange {
 async fn create(
     State(state): State<Shared>,
     _: InstanceAdmin,
+    InRequest(id): InRequest,
     _: Query<Nothing>,
     Body(new): Body<NewOrg>,
 ) -> Result<(StatusCode, Json<NewOrgAnswer>)> {
     let graph = new.plan.and_then(|plan| plan.0.kg_enabled).unwrap_or(false);
-    let org = state.guard.orgs().create(&new.name.0, graph).await?;
+    let org = state.guard.orgs().create(&new.name.0, graph, Some(id)).await?;
     let first = NewKey { name: "first key".to_owned(), cover: ProjectCover::All, scopes: ScopeSet::EVERYTHING, expires_at: None };
-    let minted: MintedKey = state.guard.operator_access(&org.id).keys().mint(first).await?;
+    let minted: MintedKey = state.guard.operator_access(&org.id).in_request(id).keys().mint(first).await?;
     Ok((StatusCode::CREATED, Json(NewOrgAnswer { org: org.into(), key: minted.into() })))
 }
 
@@ -175,12 +176,13 @@ async fn show(State(state): State<Shared>, access: Admitted<OrgRead>, _: Query<N
 async fn change(
     State(state): State<Shared>,
     access: Admitted<Operator>,
+    InRequest(id): InRequest,
     _: Query<Nothing>,
     Body(change): Body<OrgChange>,
 ) -> Result<Json<OrgAnswer>> {
     let name = change.name.as_ref().map(|name| name.0.as_str());
     let graph = change.plan.and_then(|plan| plan.0.kg_enabled);
-    answer(state.guard.orgs().change(access.org(), name, graph).await?)
+    answer(state.guard.orgs().change(access.org(), name, graph, Some(id)).await?)
 }
 
 fn answer(org: Option<Org>) -> Result<Json<OrgAnswer>> {

@@ -29,7 +29,7 @@ impl Page {
     }
 }
 
-fn request(limit: Option<Rows>, cursor: Option<After>) -> PageRequest {
+pub(super) fn request(limit: Option<Rows>, cursor: Option<After>) -> PageRequest {
     PageRequest { rows: limit.map_or(PAGE_ROWS_DEFAULT, |rows| rows.0), after: cursor.map(|after| after.0) }
 }
 
@@ -88,13 +88,13 @@ impl IntoParams for StatusPage {
 }
 
 /// An optional parameter of the query.
-fn query(name: &str, description: &str, schema: impl Into<RefOr<Schema>>) -> Parameter {
+pub(super) fn query(name: &str, description: &str, schema: impl Into<RefOr<Schema>>) -> Parameter {
     let parameter = ParameterBuilder::new().name(name).parameter_in(ParameterIn::Query).required(Required::False);
     parameter.description(Some(description)).schema(Some(schema)).build()
 }
 
 /// `limit`.
-struct Rows(u32);
+pub(super) struct Rows(u32);
 
 impl<'de> Deserialize<'de> for Rows {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
@@ -106,7 +106,7 @@ impl<'de> Deserialize<'de> for Rows {
 }
 
 /// `cursor`.
-struct After(Cursor);
+pub(super) struct After(Cursor);
 
 impl<'de> Deserialize<'de> for After {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {

@@ -72,6 +72,64 @@ impl<T: PathId> IntoParams for Id<T> {
     }
 }
 
+/// A name that a path can hold: not an id of ours, and whatever it is, it may exist or not.
+pub(super) trait PathName: Send {
+    /// The parameter's name.
+    const PARAMETER: &'static str;
+    /// What it names, in a sentence.
+    const WHAT: &'static str;
+    /// What such a name looks like.
+    const PATTERN: &'static str;
+}
+
+macro_rules! path_names {
+    ($($(#[$doc:meta])* $name:ident, $parameter:literal, $what:literal, $pattern:literal;)*) => {$(
+        $(#[$doc])*
+        pub(super) struct $name;
+
+        impl PathName for $name {
+            const PARAMETER: &'static str = $parameter;
+            const WHAT: &'static str = $what;
+            const PATTERN: &'static str = $pattern;
+        }
+    )*};
+}
+
+path_names! {
+    /// A policy's own name.
+    PolicyName, "policyId", "policy's name", "^[a-z0-9][a-z0-9_.-]{0,63}$";
+    /// An audit key's thumbprint.
+    KeyName, "kid", "signing key's id", "^[A-Za-z0-9_-]{43}$";
+    /// A workspace, by id only.
+    WorkspaceName, "workspaceId", "workspace's id", "^[0-9a-z_.]{1,64}$";
+}
+
+/// The name in the path.
+pub(super) struct Named<T>(String, std::marker::PhantomData<T>);
+
+impl<T> Named<T> {
+    pub(super) fn text(&self) -> &str {
+        &self.0
+    }
+}
+
+impl<T: PathName> FromRequestParts<Shared> for Named<T> {
+    type Rejection = ApiError;
+
+    async fn from_request_parts(parts: &mut Parts, state: &Shared) -> Result<Self> {
+        let text = path_parameter(parts, state, T::PARAMETER).await.unwrap_or_default();
+        // One of the two engines cannot be asked for a NUL; nothing is called so.
+        let text = if text.contains('\0') { String::new() } else { text };
+        Ok(Self(text, std::marker::PhantomData))
+    }
+}
+
+impl<T: PathName> IntoParams for Named<T> {
+    fn into_params(_: impl Fn() -> Option<ParameterIn>) -> Vec<Parameter> {
+        vec![path(T::PARAMETER, &format!("The {}.", T::WHAT), T::PATTERN)]
+    }
+}
+
 /// What an org's id and slug have in common.
 pub(super) const ORG_PATTERN: &str = "^[0-9a-z_-]{1,120}$";
 

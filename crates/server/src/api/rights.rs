@@ -41,6 +41,9 @@ scopes! {
     SessionsWrite = "sessions:write";
     AgentsWrite = "agents:write";
     UsersWrite = "users:write";
+    PoliciesWrite = "policies:write";
+    AuditRead = "audit:read";
+    AuditWrite = "audit:write";
     BricksRead = "bricks:read";
     KitsRead = "kits:read";
 }

@@ -51,6 +51,8 @@ texts! {
         "a presented credential has 1 to 1000 characters and no NUL";
     RootPath, 1, PATH_CHARS_MAX, ROOT, |text| text.starts_with('/') && has_no_nul(text),
         "a root is an absolute path of at most 4096 characters, without NUL";
+    Cedar, 1, limits::POLICY_CHARS_MAX, NO_NUL, has_no_nul,
+        "a policy's text has 1 to 1000000 characters and no NUL";
     Description, 0, limits::DESCRIPTION_CHARS_MAX, NO_NUL, has_no_nul,
         "a description or note has at most 500 characters and no NUL";
     EvaluationPrompt, 0, limits::EVALUATION_PROMPT_CHARS_MAX, NO_NUL, has_no_nul,

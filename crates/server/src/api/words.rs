@@ -53,6 +53,8 @@ words! {
     Outcome of SessionOutcome { Accepted, Rework, Rejected }
     /// What a person is in their org.
     UserRole of Role { Owner, Admin, Member }
+    /// Whether a policy decides, or is only tried and recorded.
+    PolicyMode of policy::Mode { Enforce, LogOnly }
     /// How far a brick or a kit has come.
     Status of kits::Status { Draft, Published, Deprecated }
     /// How far one version has come.

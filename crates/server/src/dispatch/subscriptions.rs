@@ -66,7 +66,7 @@ impl Dispatch<'_> {
         let Transport::Http(headers) = self.transport else { return true };
         let authorization = headers.get(AUTHORIZATION).and_then(|value| value.to_str().ok());
         let looked_up = match &self.caller.principal().actor {
-            Actor::Session { id, .. } => self.state.guard.identify_session(authorization, id.as_str()).await,
+            Actor::Session { id, .. } => self.state.guard.identify_session(authorization, id.as_str(), self.id).await,
             Actor::Agent { .. } => self.state.guard.identify_agent(authorization).await,
         };
         looked_up.is_ok()

@@ -45,12 +45,14 @@ impl Entrance {
 pub(crate) async fn answer<B: Body<Data = Bytes> + Unpin>(state: Shared, entrance: Entrance, request: Request<B>) -> Response {
     match entrance {
         Entrance::Session(session) => {
-            let enter =
-                async |state: &State, authorization: Option<&str>| state.guard.identify_session(authorization, &session).await;
+            let enter = async |state: &State, authorization: Option<&str>, request: &RequestId| {
+                state.guard.identify_session(authorization, &session, request).await
+            };
             through(state, Door::Session, request, enter).await
         }
         Entrance::Agent => {
-            let enter = async |state: &State, authorization: Option<&str>| state.guard.identify_agent(authorization).await;
+            let enter =
+                async |state: &State, authorization: Option<&str>, _: &RequestId| state.guard.identify_agent(authorization).await;
             through(state, Door::Agent, request, enter).await
         }
     }
@@ -61,7 +63,7 @@ async fn through<B: Body<Data = Bytes> + Unpin>(
     state: Shared,
     door: Door,
     request: Request<B>,
-    enter: impl AsyncFnOnce(&State, Option<&str>) -> Result<Arc<Caller>, Refusal>,
+    enter: impl AsyncFnOnce(&State, Option<&str>, &RequestId) -> Result<Arc<Caller>, Refusal>,
 ) -> Response {
     state.metrics.requested();
     let id = RequestId::next();
@@ -72,7 +74,7 @@ async fn through<B: Body<Data = Bytes> + Unpin>(
         refusal::method_not_allowed()
     } else {
         let authorization = head.headers.get(AUTHORIZATION).and_then(|value| value.to_str().ok());
-        match enter(&state, authorization).await {
+        match enter(&state, authorization, &id).await {
             Ok(caller) => admitted(state, caller, id, head.headers, body).await,
             Err(reason) => {
                 if let Refusal::Failed(error) = &reason {

@@ -47,6 +47,15 @@ impl<'c> Tenant<'c> {
         self.api(Method::GET, path, None).await
     }
 
+    pub(crate) async fn put(&self, path: &str, body: Value) -> Reply {
+        self.api(Method::PUT, path, Some(body)).await
+    }
+
+    /// `GET /api/audit/…` with the tenant's key.
+    pub(crate) async fn audit(&self, path: &str) -> Reply {
+        self.crib.api(Method::GET, &format!("/api/audit/{path}"), &self.key, None).await
+    }
+
     pub(crate) async fn api(&self, method: Method, path: &str, body: Option<Value>) -> Reply {
         self.crib.api(method, &format!("/api/org/{}/{path}", self.org), &self.key, body).await
     }

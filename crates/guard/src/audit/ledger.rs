@@ -1,0 +1,191 @@
+//! The one writer of the trail. An org's writes run one after another on both engines, so the head that is read here is still
+//! the head when the entry is written.
+
+use std::sync::Arc;
+
+use audit::{Draft, EntryHash, Prepared, SigningKey};
+use base::secret::hex;
+use base::{Clock, Error, EventId, OrgId, Result, limits};
+use hmac::{Hmac, KeyInit, Mac};
+use quick_cache::sync::Cache;
+use serde_json::Value;
+use sha2::Sha256;
+use store::{OrgStore, OrgTx, params};
+
+use super::event::{By, Event};
+use super::sql;
+use crate::master::MasterKey;
+use crate::vault::Vault;
+
+/// Appends to the trails of all orgs.
+pub(crate) struct Ledger {
+    clock: Clock,
+    pub(super) vault: Vault,
+    digest_key: [u8; 32],
+    /// Opened signing keys, by org and key id.
+    keys: Cache<(OrgId, String), Arc<SigningKey>>,
+}
+
+/// Where an org's chain ends, and who signs the next entry.
+struct Head {
+    sequence: i64,
+    hash: EntryHash,
+    kid: String,
+    sealed_seed: Option<String>,
+}
+
+impl Ledger {
+    pub(crate) fn new(clock: Clock, master: &MasterKey) -> Arc<Self> {
+        Arc::new(Self {
+            clock,
+            vault: Vault::new(master),
+            digest_key: master.derive("audit-arguments"),
+            keys: Cache::new(limits::SIGNING_KEY_CACHE_MAX),
+        })
+    }
+
+    /// The keyed digest that stands for arguments: equal arguments of one org have equal digests, and without the master key
+    /// nobody can try out what they were.
+    pub(crate) fn digest(&self, org: &OrgId, arguments: &Value) -> Result<String> {
+        let mut mac = Hmac::<Sha256>::new_from_slice(&self.digest_key).map_err(Error::internal)?;
+        mac.update(org.as_str().as_bytes());
+        serde_json::to_writer(MacWriter(&mut mac), arguments).map_err(Error::internal)?;
+        Ok(format!("hmac-sha256:{}", hex(&mac.finalize().into_bytes())))
+    }
+
+    /// Puts `event` on the record in the transaction that makes it true.
+    pub(crate) fn write(&self, tx: &mut OrgTx<'_, '_>, by: &By, event: Event) -> Result<()> {
+        let prepared = self.prepare(tx.org(), by, event)?;
+        self.append(tx, &prepared)
+    }
+
+    /// Puts `event`, which changed nothing, on the record. It is written when the answer is there.
+    pub(crate) fn note(
+        self: &Arc<Self>,
+        rows: &OrgStore,
+        by: &By,
+        event: Event,
+    ) -> Result<impl Future<Output = Result<()>> + Send + use<>> {
+        // Spelling it out takes longest, and is done here, where it holds nobody up.
+        let prepared = self.prepare(rows.org(), by, event)?;
+        let ledger = Arc::clone(self);
+        Ok(rows.note(move |tx| ledger.append(tx, &prepared)))
+    }
+
+    fn prepare(&self, org: &OrgId, by: &By, event: Event) -> Result<Prepared> {
+        let now = self.clock.now();
+        Draft {
+            id: EventId::new(now).to_string().into(),
+            workspace: org.to_string().into(),
+            occurred_at: now,
+            event_type: event.event_type.into(),
+            actor_type: by.actor_type.into(),
+            actor_id: Some(by.actor_id.clone().into()),
+            entity_type: Some(event.entity_type.into()),
+            entity_id: Some(event.entity_id.into()),
+            request_id: by.request.map(|request| request.to_string().into()),
+            payload: Value::Object(event.payload),
+        }
+        .prepare()
+    }
+
+    fn append(&self, tx: &mut OrgTx<'_, '_>, prepared: &Prepared) -> Result<()> {
+        let head = self.head(tx)?;
+        let key = self.signing_key(tx.org(), &head)?;
+        let sequence = head.sequence + 1;
+        let sealed = prepared.seal(sequence.unsigned_abs(), &head.hash, &key);
+        let event = prepared.event();
+        let (prev_hash, entry_hash) = (head.hash.hex(), sealed.entry_hash.hex());
+        let signature = sealed.signature.to_string();
+        let (id, event_type, actor_type): (&str, &str, &str) = (&event.id, &event.event_type, &event.actor_type);
+        let (actor_id, request_id) = (event.actor_id.as_deref(), event.request_id.as_deref());
+        let (entity_type, entity_id, payload): (_, _, &str) =
+            (event.entity_type.as_deref(), event.entity_id.as_deref(), &event.payload);
+        let params = params![
+            sequence,
+            id,
+            event.occurred_at,
+            event_type,
+            actor_type,
+            actor_id,
+            entity_type,
+            entity_id,
+            request_id,
+            payload,
+            prev_hash,
+            entry_hash,
+            signature,
+            head.kid
+        ];
+        tx.execute(sql::APPEND, &params).map(drop)
+    }
+
+    fn head(&self, tx: &mut OrgTx<'_, '_>) -> Result<Head> {
+        if let Some(head) = tx.first(sql::HEAD, &[], Head::from_row)? {
+            return Ok(head);
+        }
+        // The org's first event brings its first key.
+        self.add_key(tx)?;
+        tx.first(sql::HEAD, &[], Head::from_row)?.ok_or_else(|| Error::internal("an org has no signing key"))
+    }
+
+    fn signing_key(&self, org: &OrgId, head: &Head) -> Result<Arc<SigningKey>> {
+        let name = (*org, head.kid.clone());
+        if let Some(key) = self.keys.get(&name) {
+            return Ok(key);
+        }
+        let sealed = head.sealed_seed.as_deref().ok_or_else(|| Error::internal("the signing key has no private half"))?;
+        let seed = self.vault.open(&super::keys::place_of(org, &head.kid), sealed)?;
+        let seed: [u8; 32] = seed.try_into().map_err(|_| Error::internal("a signing key of the wrong length"))?;
+        let key = Arc::new(SigningKey::from_seed(&seed));
+        if key.kid() != head.kid {
+            return Err(Error::internal("a signing key that is not the one its row names"));
+        }
+        self.keys.insert(name, Arc::clone(&key));
+        Ok(key)
+    }
+
+    /// Signs something beside the chain with the org's key of the moment.
+    pub(super) fn with_active_key<T>(
+        &self,
+        tx: &mut OrgTx<'_, '_>,
+        sign: impl FnOnce(&SigningKey, u64, &EntryHash) -> Result<T>,
+    ) -> Result<T> {
+        let head = self.head(tx)?;
+        let key = self.signing_key(tx.org(), &head)?;
+        sign(&key, head.sequence.unsigned_abs(), &head.hash)
+    }
+
+    pub(super) fn clock(&self) -> &Clock {
+        &self.clock
+    }
+}
+
+impl Head {
+    fn from_row(row: &store::Row<'_>) -> Result<Self> {
+        let hash = row.get::<Option<String>>(3)?;
+        Ok(Self {
+            kid: row.get(0)?,
+            sealed_seed: row.get(1)?,
+            sequence: row.get::<Option<i64>>(2)?.unwrap_or(0),
+            hash: match hash {
+                Some(hash) => EntryHash::parse(&hash).ok_or_else(|| Error::internal("the head of the trail is no hash"))?,
+                None => EntryHash::GENESIS,
+            },
+        })
+    }
+}
+
+/// Feeds what is written into a digest.
+struct MacWriter<'m>(&'m mut Hmac<Sha256>);
+
+impl std::io::Write for MacWriter<'_> {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        self.0.update(bytes);
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        Ok(())
+    }
+}

@@ -1,0 +1,253 @@
+//! The audit trail of an org: pages of it, all of it, its verification, its checkpoint and its keys.
+
+use axum::Json;
+use axum::body::Body as HttpBody;
+use axum::extract::State;
+use axum::response::{IntoResponse, Response};
+use bytes::Bytes;
+use futures_util::stream;
+use guard::{Access, AuditEntry, AuditFilter};
+use http::header;
+use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
+use utoipa_axum::router::OpenApiRouter;
+use utoipa_axum::routes;
+
+use super::audit_page::AuditPage;
+use super::body::OptionalBody;
+use super::document::Conflict;
+use super::error::{ApiError, Result};
+use super::extract::{Admitted, Query};
+use super::page::{OrgQuery, next_cursor};
+use super::path::{KeyName, Named};
+use super::rights::{AuditRead, AuditWrite};
+use super::text::Description;
+use super::wire::{OrgId, Time};
+use crate::state::Shared;
+
+pub(super) fn routes() -> OpenApiRouter<Shared> {
+    OpenApiRouter::default()
+        .routes(routes!(list))
+        .routes(routes!(export))
+        .routes(routes!(verify))
+        .routes(routes!(checkpoint))
+        .routes(routes!(keys))
+        .routes(routes!(rotate))
+        .routes(routes!(revoke))
+}
+
+/// An entry, as the export has it on one line: `docs/audit-format.md`.
+#[derive(ToSchema)]
+#[schema(as = AuditEntry, rename_all = "camelCase")]
+#[expect(dead_code, reason = "only describes what the audit crate writes")]
+struct EntryView {
+    id: String,
+    workspace_id: OrgId,
+    /// From 1, without a gap.
+    sequence_number: u64,
+    occurred_at: Time,
+    event_type: String,
+    actor_type: String,
+    #[schema(required)]
+    actor_id: Option<String>,
+    #[schema(required)]
+    entity_type: Option<String>,
+    #[schema(required)]
+    entity_id: Option<String>,
+    #[schema(required)]
+    request_id: Option<String>,
+    #[schema(value_type = Object)]
+    payload: (),
+    prev_hash: String,
+    entry_hash: String,
+    signature: String,
+    kid: String,
+}
+
+#[derive(Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+struct AuditAnswer {
+    #[schema(value_type = Vec<EntryView>)]
+    events: Vec<AuditEntry>,
+    #[schema(required)]
+    next_cursor: Option<String>,
+}
+
+/// What a verification found.
+#[derive(ToSchema)]
+#[schema(as = AuditReport, rename_all = "camelCase")]
+#[expect(dead_code, reason = "only describes what the audit crate writes")]
+struct ReportView {
+    valid: bool,
+    event_count: u64,
+    #[schema(required)]
+    first_sequence: Option<u64>,
+    #[schema(required)]
+    last_sequence: Option<u64>,
+    /// The first bad entry, and why.
+    #[schema(required, value_type = Option<Object>)]
+    broken_at: Option<()>,
+}
+
+/// How long the trail is and where it ends, signed.
+#[derive(ToSchema)]
+#[schema(as = AuditCheckpoint, rename_all = "camelCase")]
+#[expect(dead_code, reason = "only describes what the audit crate writes")]
+struct CheckpointView {
+    workspace_id: OrgId,
+    size: u64,
+    head_hash: String,
+    at: Time,
+    kid: String,
+    signature: String,
+}
+
+#[derive(Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+#[schema(as = AuditKey)]
+struct KeyView {
+    kid: String,
+    created_at: Time,
+    #[schema(required)]
+    retired_at: Option<Time>,
+    #[schema(required)]
+    revoked_at: Option<Time>,
+    #[schema(required)]
+    revoked_reason: Option<String>,
+}
+
+impl From<guard::AuditKey> for KeyView {
+    fn from(key: guard::AuditKey) -> Self {
+        Self {
+            kid: key.kid,
+            created_at: key.created_at.into(),
+            retired_at: key.retired_at.map(Time),
+            revoked_at: key.revoked_at.map(Time),
+            revoked_reason: key.revoked_reason,
+        }
+    }
+}
+
+#[derive(Serialize, ToSchema)]
+struct AuditKeysAnswer {
+    /// All of them, oldest first; the last is the one that signs.
+    keys: Vec<KeyView>,
+}
+
+#[derive(Serialize, ToSchema)]
+struct AuditKeyAnswer {
+    key: KeyView,
+}
+
+#[derive(Default, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+struct RevokeRequest {
+    /// Why; it is published with the key.
+    reason: Option<Description>,
+}
+
+/// Lists what happened, newest first.
+#[utoipa::path(
+    get, path = "/api/audit", operation_id = "listAudit", tag = "audit", params(AuditPage),
+    responses((status = 200, description = "A page of entries.", body = AuditAnswer), Admitted<AuditRead>)
+)]
+async fn list(
+    State(state): State<Shared>,
+    access: Admitted<AuditRead>,
+    Query(page): Query<AuditPage>,
+) -> Result<Json<AuditAnswer>> {
+    let (filter, request): (AuditFilter, _) = page.request();
+    let page = state.guard.audit(&access)?.list(&filter, &request).await?;
+    let next_cursor = next_cursor(page.next.as_ref());
+    Ok(Json(AuditAnswer { events: page.items, next_cursor }))
+}
+
+/// Everything, oldest first, one entry a line. That it was read is the last of them.
+#[utoipa::path(
+    get, path = "/api/audit/export", operation_id = "exportAudit", tag = "audit", params(OrgQuery),
+    responses(
+        (status = 200, description = "JSON lines.", body = String, content_type = "application/x-ndjson"),
+        Admitted<AuditRead>
+    )
+)]
+async fn export(State(state): State<Shared>, access: Admitted<AuditRead>, _: Query<OrgQuery>) -> Result<Response> {
+    let access: Access = access.clone();
+    let through = state.guard.audit(&access)?.begin_export().await?;
+    let lines = stream::try_unfold((state, access, 0), move |(state, access, sequence)| async move {
+        let entries = state.guard.audit(&access)?.after(sequence, through).await?;
+        let Some(last) = entries.last() else {
+            return Ok::<_, base::Error>(None);
+        };
+        let sequence = last.sequence;
+        let mut lines = Vec::with_capacity(entries.len() * 1_024);
+        for entry in &entries {
+            entry.write_line(&mut lines);
+        }
+        Ok(Some((Bytes::from(lines), (state, access, sequence))))
+    });
+    let headers = [(header::CONTENT_TYPE, "application/x-ndjson")];
+    Ok((headers, HttpBody::from_stream(lines)).into_response())
+}
+
+/// Verifies the trail as it is stored now.
+#[utoipa::path(
+    post, path = "/api/audit/verify", operation_id = "verifyAudit", tag = "audit", params(OrgQuery),
+    responses((status = 200, description = "What was found.", body = ReportView), Admitted<AuditRead>)
+)]
+async fn verify(State(state): State<Shared>, access: Admitted<AuditRead>, _: Query<OrgQuery>) -> Result<Response> {
+    let report = state.guard.audit(&access)?.verify(&state.guard).await?;
+    Ok(Json(report).into_response())
+}
+
+/// A signed statement of how long the trail is and where it ends. Kept elsewhere, it shows a tail that was cut off.
+#[utoipa::path(
+    get, path = "/api/audit/checkpoint", operation_id = "auditCheckpoint", tag = "audit", params(OrgQuery),
+    responses((status = 200, description = "The checkpoint.", body = CheckpointView), Admitted<AuditRead>)
+)]
+async fn checkpoint(State(state): State<Shared>, access: Admitted<AuditRead>, _: Query<OrgQuery>) -> Result<Response> {
+    let checkpoint = state.guard.audit(&access)?.checkpoint().await?;
+    Ok(Json(checkpoint).into_response())
+}
+
+/// Lists the signing keys. Their public halves are at `/.well-known/audit-keys/{workspaceId}`.
+#[utoipa::path(
+    get, path = "/api/audit/keys", operation_id = "listAuditKeys", tag = "audit", params(OrgQuery),
+    responses((status = 200, description = "All keys.", body = AuditKeysAnswer), Admitted<AuditRead>)
+)]
+async fn keys(State(state): State<Shared>, access: Admitted<AuditRead>, _: Query<OrgQuery>) -> Result<Json<AuditKeysAnswer>> {
+    let keys = state.guard.audit(&access)?.keys().await?;
+    Ok(Json(AuditKeysAnswer { keys: keys.into_iter().map(KeyView::from).collect() }))
+}
+
+/// Puts a new signing key in the active one's place; the old key signs it in.
+#[utoipa::path(
+    post, path = "/api/audit/keys/rotate", operation_id = "rotateAuditKey", tag = "audit", params(OrgQuery),
+    responses((status = 200, description = "The new key.", body = AuditKeyAnswer), Admitted<AuditWrite>)
+)]
+async fn rotate(State(state): State<Shared>, access: Admitted<AuditWrite>, _: Query<OrgQuery>) -> Result<Json<AuditKeyAnswer>> {
+    let audit = state.guard.audit(&access)?;
+    let kid = audit.rotate_key().await?;
+    let key = audit.keys().await?.into_iter().find(|key| key.kid == kid);
+    key.map(|key| Json(AuditKeyAnswer { key: key.into() })).ok_or_else(|| ApiError::not_found("key"))
+}
+
+/// Revokes a signing key: what it signs from now on is invalid. The active key is rotated first.
+#[utoipa::path(
+    post, path = "/api/audit/keys/{kid}/revoke", operation_id = "revokeAuditKey", tag = "audit",
+    params(Named<KeyName>, OrgQuery), request_body = Option<RevokeRequest>,
+    responses(
+        (status = 200, description = "Revoked.", body = AuditKeyAnswer),
+        Admitted<AuditWrite>, OptionalBody<RevokeRequest>, Conflict
+    )
+)]
+async fn revoke(
+    State(state): State<Shared>,
+    access: Admitted<AuditWrite>,
+    kid: Named<KeyName>,
+    _: Query<OrgQuery>,
+    OptionalBody(why): OptionalBody<RevokeRequest>,
+) -> Result<Json<AuditKeyAnswer>> {
+    let reason = why.reason.map(|reason| reason.0);
+    let key = state.guard.audit(&access)?.revoke_key(kid.text(), reason.as_deref()).await?;
+    key.map(|key| Json(AuditKeyAnswer { key: key.into() })).ok_or_else(|| ApiError::not_found("key"))
+}
