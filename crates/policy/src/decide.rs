@@ -79,6 +79,9 @@ impl Question<'_> {
     fn evaluate(&self, set: &Set) -> Result<Outcome, String> {
         let listing = matches!(self.input, Input::Any);
         let slices = set.slices(self.model, &self.who, (self.number, self.target), listing);
+        if slices.is_empty() {
+            return Ok(Outcome::default());
+        }
         let reads = set::reads(&slices);
         let entities = set.entities(self.model, &self.who, (self.number, self.target), &reads)?;
         let request = self.request(&reads)?;

@@ -13,9 +13,10 @@ pub const STATEMENT_NAME_CHARS_MAX: usize = 120;
 pub(crate) const SHAPE_DEPTH_MAX: usize = 8;
 /// Most members of one object in a tool's arguments that policies see. A peer's card decides how many it declares.
 pub(crate) const SHAPE_MEMBERS_MAX: usize = 256;
-/// Slices remembered: which statements a call's drawers hold for its target. Weighed by their statements, a few bytes each.
-pub(crate) const SLICE_CACHE_ITEMS: usize = 10_000;
-/// Most statements in all remembered slices together.
-pub(crate) const SLICE_CACHE_STATEMENTS_MAX: u64 = 1_000_000;
+/// What the remembered slices may weigh together: 1 each, and 1 more for every [`SLICE_WEIGHT_STATEMENTS`]. That is 40 MB at most,
+/// and also the part of a cache of many shards still holds the largest slice.
+pub(crate) const SLICE_CACHE_WEIGHT_MAX: usize = 20_000;
+/// Statements that weigh as much as a slice by itself.
+pub(crate) const SLICE_WEIGHT_STATEMENTS: usize = 256;
 /// Principals whose entities are remembered. Building them takes longer than most decisions; each is a few kilobytes.
 pub(crate) const ENTITIES_CACHE_MAX: usize = 1_000;

@@ -69,6 +69,8 @@ pub(crate) mod words {
     pub(crate) const PROJECT: &str = "Project";
     pub(crate) const AGENT: &str = "Agent";
     pub(crate) const SESSION: &str = "Session";
+    /// The types of principals and of what they belong to.
+    pub(crate) const OF_PRINCIPALS: [&str; 4] = [ORG, PROJECT, AGENT, SESSION];
     pub(crate) const TOOL: &str = "Tool";
     pub(crate) const PEER: &str = "A2AAgent";
     pub(crate) const SKILL: &str = "Skill";
@@ -150,23 +152,25 @@ impl Model {
     /// Parses and validates a document, strictly. On success the statements in their order; otherwise everything that is wrong.
     pub fn check(&self, cedar: &str) -> Result<Vec<StatementInfo>, Vec<Finding>> {
         let source = Source::parse(cedar).map_err(|complaints| located(cedar, complaints))?;
-        let complaints = self.validate(&source);
-        if complaints.is_empty() { Ok(source.infos(cedar)) } else { Err(located(cedar, complaints)) }
+        let result = self.validator.validate(&source.policies, ValidationMode::Strict);
+        let complaints: Vec<Complaint> = result
+            .validation_errors()
+            .map(|error| complaint(&DetailedError::from(error), source.offset_of(error.policy_id().as_ref())))
+            .collect();
+        if !complaints.is_empty() {
+            return Err(located(cedar, complaints));
+        }
+        let warnings = result.validation_warnings().map(|warning| {
+            let id: &str = warning.policy_id().as_ref();
+            (id.to_owned(), complaint(&DetailedError::from(warning), source.offset_of(id)))
+        });
+        Ok(source.infos(cedar, warnings.collect()))
     }
 
     /// Makes the documents ready for decisions. Never fails: a document that cannot be used makes every decision a denial, and
     /// one that the schema has moved away from is flagged and still evaluated.
     pub fn compile(self: &Arc<Self>, documents: &[Document]) -> Compiled {
         Compiled::new(Arc::clone(self), documents)
-    }
-
-    /// What the validator says against a parsed document.
-    pub(crate) fn validate(&self, source: &Source) -> Vec<Complaint> {
-        let result = self.validator.validate(&source.policies, ValidationMode::Strict);
-        result
-            .validation_errors()
-            .map(|error| complaint(&DetailedError::from(error), source.offset_of(error.policy_id().as_ref())))
-            .collect()
     }
 
     /// The target of a call of a tool or skill.

@@ -6,6 +6,8 @@ use std::sync::Arc;
 
 use cedar_policy::pst::{Clause, EntityUID, Expr, Literal, Var};
 
+use crate::model::words;
+
 /// Everything the conditions of some statements read.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Reads {
@@ -13,11 +15,11 @@ pub(crate) struct Reads {
     /// `context.call.now`, which costs the most to build, and `context.call.door`.
     pub(crate) now: bool,
     pub(crate) door: bool,
-    /// The variables.
+    /// The variables. Naming a session, agent, project or org asks about the principal's surroundings: nothing else is known.
     pub(crate) principal: bool,
     pub(crate) action: bool,
     pub(crate) resource: bool,
-    /// Entities that are named, as type and id.
+    /// Tools, peers, skills and actions that are named, as type and id.
     pub(crate) named: BTreeSet<(String, String)>,
 }
 
@@ -92,9 +94,12 @@ impl Reads {
             Expr::Var(Var::Principal) => self.principal = true,
             Expr::Var(Var::Action) => self.action = true,
             Expr::Var(Var::Resource) => self.resource = true,
-            Expr::Literal(Literal::EntityUID(EntityUID { ty, eid })) => {
-                self.named.insert((ty.to_string(), eid.to_string()));
-            }
+            Expr::Literal(Literal::EntityUID(EntityUID { ty, eid })) => match ty.to_string() {
+                kind if words::OF_PRINCIPALS.contains(&kind.as_str()) => self.principal = true,
+                kind => {
+                    self.named.insert((kind, eid.to_string()));
+                }
+            },
             other => children(other).into_iter().for_each(|child| self.visit(child)),
         }
     }

@@ -170,6 +170,7 @@ fn token(rest: &str, first: char) -> (usize, Token) {
         ')' | ']' | '}' => (1, Token::Close),
         ',' => (1, Token::Comma),
         ';' => (1, Token::End),
+        '=' | '!' | '<' | '>' if rest.get(1..2) == Some("=") => (2, Token::Wrap),
         '&' | '|' if rest.starts_with("&&") || rest.starts_with("||") => (2, Token::Join),
         'a'..='z' | 'A'..='Z' | '0'..='9' | '_' => {
             let end = rest.find(|c: char| !c.is_ascii_alphanumeric() && c != '_').unwrap_or(rest.len());
@@ -238,7 +239,7 @@ mod tests {
             ("a.contains(b)", 3),
             ("if a then b else if c then d else e", 2),
             ("Agent::\"x\" == principal", 1),
-            ("\"((((\" == \"\\\"((((\" // ((((", 2),
+            ("\"((((\" == \"\\\"((((\" // ((((", 1),
         ] {
             assert_eq!(depth(text), expected, "{text}");
         }

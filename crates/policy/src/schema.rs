@@ -130,25 +130,8 @@ fn attribute(name: &str) -> String {
     if plain && !RESERVED.contains(&name) { name.to_owned() } else { quoted(name) }
 }
 
-/// Words that mean something in a schema; quoted they are only names.
-const RESERVED: [&str; 16] = [
-    "true",
-    "false",
-    "if",
-    "then",
-    "else",
-    "in",
-    "is",
-    "like",
-    "has",
-    "entity",
-    "action",
-    "type",
-    "namespace",
-    "appliesTo",
-    "enum",
-    "tags",
-];
+/// Words that Cedar keeps for itself; quoted they are only names.
+const RESERVED: [&str; 9] = ["true", "false", "if", "then", "else", "in", "is", "like", "has"];
 
 /// A name as a string literal. Names come from peers too: nothing in them may end the literal.
 fn quoted(name: &str) -> String {

@@ -12,7 +12,7 @@ use quick_cache::Weighter;
 use quick_cache::sync::Cache;
 
 use crate::compiled::Varies;
-use crate::limits::{ENTITIES_CACHE_MAX, SLICE_CACHE_ITEMS, SLICE_CACHE_STATEMENTS_MAX};
+use crate::limits::{ENTITIES_CACHE_MAX, SLICE_CACHE_WEIGHT_MAX, SLICE_WEIGHT_STATEMENTS};
 use crate::model::{Model, Target};
 use crate::reads::Reads;
 use crate::statement::Statement;
@@ -59,7 +59,7 @@ struct SliceWeight;
 
 impl Weighter<SliceKey, Arc<Slice>> for SliceWeight {
     fn weight(&self, _key: &SliceKey, slice: &Arc<Slice>) -> u64 {
-        1 + slice.numbers.len() as u64
+        1 + (slice.numbers.len() / SLICE_WEIGHT_STATEMENTS) as u64
     }
 }
 
@@ -91,7 +91,7 @@ impl Set {
             general,
             anchored,
             named,
-            slices: Cache::with_weighter(SLICE_CACHE_ITEMS, SLICE_CACHE_STATEMENTS_MAX, SliceWeight),
+            slices: Cache::with_weighter(SLICE_CACHE_WEIGHT_MAX, SLICE_CACHE_WEIGHT_MAX as u64, SliceWeight),
             entities: Cache::new(ENTITIES_CACHE_MAX),
             statements,
         }

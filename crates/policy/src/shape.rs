@@ -68,6 +68,9 @@ fn record(
     }
     let required: Vec<&str> =
         schema.get("required").and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_str).collect();
+    // By name: whether a JSON map keeps its order is decided elsewhere in the build, and the schema should not show it.
+    let mut properties: Vec<(&String, &Value)> = properties.iter().collect();
+    properties.sort_by_key(|(name, _)| *name);
     let mut members = Vec::with_capacity(properties.len());
     for (name, property) in properties {
         let path = if path.is_empty() { name.clone() } else { format!("{path}.{name}") };

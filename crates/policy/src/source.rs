@@ -1,12 +1,12 @@
 //! One policy document, from text to statements that have names.
 
-use std::collections::HashSet;
+use std::collections::{BTreeMap, HashSet};
 use std::str::FromStr;
 
 use cedar_policy::ffi::DetailedError;
 use cedar_policy::{Effect, Policy, PolicySet};
 
-use crate::finding::{Complaint, Places};
+use crate::finding::{Complaint, Finding, Places, located};
 use crate::limits::{DOCUMENT_BYTES_MAX, STATEMENT_NAME_CHARS_MAX, STATEMENTS_MAX};
 use crate::scan::scan;
 
@@ -22,6 +22,8 @@ pub struct StatementInfo {
     pub line: usize,
     /// The column it begins at, from 1, in Unicode scalar values.
     pub column: usize,
+    /// What the validator finds odd and yet allows: a statement that never applies, characters that look like others.
+    pub warnings: Vec<Finding>,
 }
 
 impl StatementInfo {
@@ -86,17 +88,28 @@ impl Source {
         Ok(Self { statements, policies })
     }
 
-    /// What a caller may know of the statements of `text`, which this was parsed from.
-    pub(crate) fn infos(&self, text: &str) -> Vec<StatementInfo> {
+    /// What a caller may know of the statements of `text`, which this was parsed from, with warnings by the parser's names.
+    pub(crate) fn infos(&self, text: &str, warnings: Vec<(String, Complaint)>) -> Vec<StatementInfo> {
         let mut places = Places::new(text);
-        self.statements
+        let mut infos: Vec<StatementInfo> = self
+            .statements
             .iter()
             .map(|statement| {
                 let (line, column) = places.place(statement.offset);
                 let permits = statement.policy.effect() == Effect::Permit;
-                StatementInfo { name: statement.name.clone(), permits, line, column }
+                StatementInfo { name: statement.name.clone(), permits, line, column, warnings: Vec::new() }
             })
-            .collect()
+            .collect();
+        let mut by_statement: BTreeMap<usize, Vec<Complaint>> = BTreeMap::new();
+        for (id, warning) in warnings {
+            by_statement.entry(number(&id)).or_default().push(warning);
+        }
+        for (number, warnings) in by_statement {
+            if let Some(info) = infos.get_mut(number) {
+                info.warnings = located(text, warnings);
+            }
+        }
+        infos
     }
 
     /// Where the statement begins that the parser calls `id`.
@@ -161,10 +174,16 @@ fn start_of(starts: &[usize], id: &str) -> usize {
 pub(crate) fn complaint(error: &DetailedError, otherwise: usize) -> Complaint {
     let offset = error.source_locations.first().map_or(otherwise, |label| label.loc.start);
     let label = error.source_locations.iter().find_map(|label| label.label.as_deref());
-    let mut message = error.message.clone();
+    let mut message = without_parsers_name(&error.message).to_owned();
     for more in [label, error.help.as_deref()].into_iter().flatten() {
         message.push_str("; ");
         message.push_str(more);
     }
     Complaint::new(offset, message)
+}
+
+/// The validator begins with "for policy `policy0`, ", a name that nobody gave.
+fn without_parsers_name(message: &str) -> &str {
+    let rest = message.strip_prefix("for policy `policy").map(|rest| rest.trim_start_matches(|c: char| c.is_ascii_digit()));
+    rest.and_then(|rest| rest.strip_prefix("`, ")).unwrap_or(message)
 }

@@ -1,0 +1,148 @@
+//! What is wrong with a text, and where.
+
+use policy::{DOCUMENT_BYTES_MAX, STATEMENTS_MAX};
+
+use crate::support::model;
+
+/// `line:column` of every finding, with a word that its message holds.
+fn check(text: &str, expected: &[(&str, &str)]) {
+    let findings = model().check(text).expect_err(text);
+    let found: Vec<String> = findings.iter().map(ToString::to_string).collect();
+    assert_eq!(findings.len(), expected.len(), "{text}\n{found:#?}");
+    for (found, (place, word)) in found.iter().zip(expected) {
+        assert!(!found.contains("policy0"), "{found}");
+        assert!(found.starts_with(&format!("{place}: ")) && found.contains(word), "{text}\n{found} is not {place} … {word}");
+    }
+}
+
+#[test]
+fn a_misspelt_attribute_is_found_where_it_stands() {
+    check(
+        "// Grüße, 日本語 🦀\npermit (\n  principal,\n  action == Action::\"notes.write\",\n  resource\n) when {\n  \"日本 🦀\" != \"ü\" && context.input.titel == \"x\"\n};\n",
+        &[("7:20", "titel")],
+    );
+    check(
+        "permit(principal, action == Action::\"bricks.list\", resource) when { resource.readonly };",
+        &[("1:69", "`readOnly`")],
+    );
+    check("permit(principal, action == Action::\"bricks.lst\", resource);", &[("1:29", "bricks.lst")]);
+    check("permit(principal in Projekt::\"x\", action, resource);", &[("1:21", "Projekt")]);
+}
+
+#[test]
+fn every_finding_is_told() {
+    check(
+        "permit(principal, action, resource) when { principal.a };\n\npermit(principal, action == Action::\"bricks.list\", resource)\nwhen { context.input.b == 1 || context.input.c };\n",
+        &[("1:44", "`Agent`"), ("1:44", "`Session`"), ("4:8", "`input.b`"), ("4:32", "`input.c`")],
+    );
+    check(
+        "permit(principal, action resource);\npermit(principal, action, resource);\nforbid(principal, action, resource) when { 1 + };\n",
+        &[("1:26", "resource"), ("3:48", "}")],
+    );
+}
+
+#[test]
+fn texts_that_say_nothing_are_refused() {
+    for text in ["", "  \n", "// permit(principal, action, resource);", "\u{feff}"] {
+        assert!(model().check(text).is_err(), "{text:?}");
+    }
+    check("", &[("1:1", "at least one statement")]);
+    check("// only\n// comments", &[("1:1", "at least one statement")]);
+}
+
+#[test]
+fn templates_are_refused_with_their_place() {
+    check(
+        "permit(principal, action, resource);\npermit(principal == ?principal, action, resource);\npermit(principal, action, resource in ?resource);",
+        &[("2:1", "templates"), ("3:1", "templates")],
+    );
+    assert!(model().check("permit(principal, action, resource) when { ?principal == principal };").is_err());
+}
+
+#[test]
+fn names_of_statements_must_differ_and_read() {
+    let permit = "permit(principal, action, resource);";
+    check(&format!("@id(\"a\") {permit}\n@id(\"b\") {permit}\n @id(\"a\") {permit}"), &[("3:2", "`a` names two")]);
+    check(&format!("@id(\"2\") {permit}\n{permit}"), &[("2:1", "`2` names two")]);
+    check(&format!("@id(\"\") {permit}"), &[("1:1", "needs a value")]);
+    check(&format!("@id {permit}"), &[("1:1", "needs a value")]);
+    check(&format!("@id(\"a\\nb\") {permit}"), &[("1:1", "control characters")]);
+    check(&format!("@id(\"{}\") {permit}", "x".repeat(121)), &[("1:1", "at most 120")]);
+    assert!(model().check(&format!("@id(\"{}\") {permit}", "ü".repeat(120))).is_ok());
+}
+
+#[test]
+fn statements_are_told_with_name_and_place() {
+    let text = "permit(principal, action, resource);\n\n  @note(\"; not the end\")\n  @id(\"Grüße\")\n  forbid(principal, action, resource); permit(principal, action, resource);";
+    let statements = model().check(text).unwrap();
+    let told: Vec<_> = statements.iter().map(|info| (info.id("doc"), info.permits, info.line, info.column)).collect();
+    assert_eq!(
+        told,
+        [("doc#1".to_owned(), true, 1, 1), ("doc#Grüße".to_owned(), false, 3, 3), ("doc#3".to_owned(), true, 5, 40),]
+    );
+    let alone = model().check("permit(principal, action, resource);").unwrap();
+    assert_eq!(alone[0].id("doc"), "doc");
+    let alone = model().check("@id(\"x\") permit(principal, action, resource);").unwrap();
+    assert_eq!(alone[0].id("doc"), "doc#x");
+}
+
+#[test]
+fn too_much_is_refused() {
+    let permit = "permit(principal,action,resource);";
+    check(&format!("{permit}{}", " ".repeat(DOCUMENT_BYTES_MAX)), &[("1:1", "bytes")]);
+    let many = format!("{permit}\n").repeat(STATEMENTS_MAX);
+    let documents = [crate::support::document("p", many.clone())];
+    assert_eq!(model().compile(&documents).flagged(), []);
+    check(&format!("{many}{permit}"), &[("10001:1", "10000 statements")]);
+}
+
+#[test]
+fn nonsense_never_panics_and_is_always_told() {
+    for text in [
+        "\"",
+        "permit",
+        "permit(",
+        ";",
+        ";;;",
+        "@",
+        "@id(",
+        "}",
+        ")))",
+        "permit(principal, action, resource)",
+        "🦀",
+        "\\",
+        "/",
+        "//",
+        "permit(principal, action, resource) when {};",
+        "permit(principal, action, resource) when { \"\\x\" };",
+        "permit(principal, action, resource) when { 99999999999999999999 > 0 };",
+    ] {
+        let findings = model().check(text).expect_err(text);
+        assert!(
+            !findings.is_empty() && findings.iter().all(|finding| finding.line >= 1 && !finding.message.is_empty()),
+            "{text}"
+        );
+    }
+}
+
+proptest::proptest! {
+    #[test]
+    fn anything_can_be_checked(text in "[ -~\\n]{0,200}", pieces in proptest::collection::vec("permit|\\(|principal|,|action|resource|\\)|when|\\{|\\}|;|\"|\\\\|&&|\\|\\||!|context|\\.|input|==|1|-|@id|//|\n|ü", 0..60)) {
+        let _ = model().check(&text);
+        let text = pieces.concat();
+        let _ = model().check(&text);
+        let _ = model().compile(&[crate::support::document("p", text)]);
+    }
+}
+
+#[test]
+fn what_is_odd_and_allowed_is_told_with_its_statement() {
+    let text = "permit(principal, action, resource);
+        permit(principal is User, action in Action::\"tool_call\", resource);
+        permit(principal, action, resource) when { principal == Agent::\"a\u{202e}b\" };";
+    let statements = model().check(text).unwrap();
+    let lines: Vec<Vec<usize>> =
+        statements.iter().map(|info| info.warnings.iter().map(|finding| finding.line).collect()).collect();
+    assert_eq!(lines, [vec![], vec![2, 2], vec![3]], "{statements:?}");
+    assert!(statements[1].warnings[0].message.contains("impossible"), "{statements:?}");
+}

@@ -1,0 +1,18 @@
+//! The one integration binary: policies as people write them, against decisions as the server asks for them.
+
+#![expect(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing, reason = "a test fails by panicking")]
+
+mod random;
+mod support;
+
+mod checking;
+mod differential;
+mod documents;
+mod fail_closed;
+mod heads;
+mod input;
+mod listing;
+mod nesting;
+mod peers;
+mod schema;
+mod slicing;
