@@ -2,8 +2,8 @@
 //!
 //! A signature is accepted as RFC 8032 says without the cofactor: `s` below the group's order, and `[s]B - [k]A` encoded is `R`
 //! byte for byte. Keys and `R`s of small order are refused too. That is what OpenSSL accepts but for the small orders, so
-//! another verifier agrees with this one. Batches would not: for crafted signatures of the key's holder they sometimes say
-//! otherwise than a single check.
+//! another verifier can agree with this one. Signatures are not checked in batches: about some that the key's holder crafted a
+//! batch says otherwise than a single check, and one check is fast enough.
 
 use base::secret::random_bytes;
 use base64::Engine;
