@@ -1,13 +1,14 @@
 //! PostgreSQL: a pool, one transaction a closure, writes of one org in a row.
 
 mod lanes;
+mod polls;
 mod session;
 mod tls;
 
 use std::str::FromStr;
 
 use base::{Clock, Error, Kind, Result};
-use deadpool_postgres::{Manager, ManagerConfig, Object, Pool, RecyclingMethod, Timeouts};
+use deadpool_postgres::{Hook, HookError, Manager, ManagerConfig, Object, Pool, RecyclingMethod, Timeouts};
 use tokio_postgres::error::SqlState;
 
 use crate::migrate::migrate;
@@ -15,6 +16,7 @@ use crate::param::Param;
 use crate::sql;
 use crate::tx::Tx;
 use lanes::Lanes;
+use polls::Polls;
 
 pub(crate) use session::Session;
 
@@ -29,6 +31,7 @@ const TRIES_MAX: u32 = 5;
 pub(crate) struct Postgres {
     pool: Pool,
     lanes: Lanes,
+    pub(crate) polls: Polls,
 }
 
 impl Postgres {
@@ -41,13 +44,18 @@ impl Postgres {
         let pool = Pool::builder(manager)
             .max_size(CONNECTIONS_MAX)
             .timeouts(timeouts)
+            .post_create(Hook::async_fn(|client, _| {
+                Box::pin(async move { client.batch_execute(sql::SET_TIMEOUTS).await.map_err(HookError::Backend) })
+            }))
             .runtime(deadpool_postgres::Runtime::Tokio1)
             .build()
             .map_err(Error::internal)?;
-        let store = Self { pool, lanes: Lanes::default() };
+        let store = Self { pool, lanes: Lanes::default(), polls: Polls::default() };
         let clock = clock.clone();
         store
             .transact("BEGIN", move |tx| {
+                tx.execute(sql::NO_STATEMENT_TIMEOUT, &[])?;
+                tx.execute(sql::NO_LOCK_TIMEOUT, &[])?;
                 tx.query(sql::LOCK_MIGRATIONS, &[], |_| Ok(()))?;
                 migrate(tx, &clock)
             })
@@ -125,6 +133,7 @@ fn from_postgres(error: tokio_postgres::Error) -> Error {
     match *code {
         SqlState::UNIQUE_VIOLATION => Error::new(Kind::Conflict, "it exists already").logged(describe(&error)),
         SqlState::T_R_SERIALIZATION_FAILURE | SqlState::T_R_DEADLOCK_DETECTED => Error::unavailable(describe(&error)),
+        SqlState::LOCK_NOT_AVAILABLE => Error::unavailable(describe(&error)),
         SqlState::DISK_FULL => {
             Error::new(Kind::Unavailable, "the server's disk is full: nothing was changed").logged(describe(&error))
         }
