@@ -7,6 +7,7 @@ mod around;
 mod authenticate;
 mod body;
 mod bricks;
+mod client_address;
 mod console;
 mod document;
 mod error;
