@@ -32,6 +32,15 @@ impl Polls {
         let mut told = poll.number.subscribe();
         loop {
             tokio::select! {
+                // Whoever has been told need not look.
+                biased;
+                // The sender lives in `poll`, so it is never closed.
+                _ = told.changed() => {
+                    let number = *told.borrow_and_update();
+                    if number != seen {
+                        return Ok(number);
+                    }
+                }
                 _turn = poll.turn.lock() => loop {
                     let number = look().await?;
                     poll.number.send_replace(number);
@@ -40,13 +49,6 @@ impl Polls {
                     }
                     tokio::time::sleep(PAUSE).await;
                 },
-                // The sender lives in `poll`, so it is never closed.
-                _ = told.changed() => {
-                    let number = *told.borrow_and_update();
-                    if number != seen {
-                        return Ok(number);
-                    }
-                }
             }
         }
     }
@@ -91,13 +93,9 @@ mod tests {
         while looks.load(Ordering::SeqCst) < 2 {
             tokio::task::yield_now().await;
         }
-        // The one that looks goes away: another takes its turn.
-        let others = polls.of(&org);
-        assert!(others.turn.try_lock().is_err());
         number.store(8, Ordering::SeqCst);
         assert_eq!(waiting.join_all().await, vec![8; 50]);
         assert!(looks.load(Ordering::SeqCst) < 10, "{looks:?}");
-        drop(others);
         assert_eq!(polls.0.lock().unwrap().values().filter(|poll| poll.strong_count() > 0).count(), 0);
     }
 
