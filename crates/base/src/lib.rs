@@ -7,6 +7,7 @@ pub mod cursor;
 pub mod error;
 pub mod id;
 pub mod limits;
+pub mod network;
 pub mod principal;
 pub mod scope;
 pub mod secret;
@@ -18,5 +19,6 @@ pub use id::{
     AgentId, BrickId, BrickVersionId, EventId, KeyId, KitId, KitVersionId, OrgId, ProjectId, RequestId, SessionId, TokenId,
     UserId,
 };
+pub use network::Network;
 pub use principal::{Actor, Allowlist, Door, Principal, ProjectView, ToolNames};
 pub use scope::{Scope, ScopeSet};

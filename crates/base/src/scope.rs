@@ -115,16 +115,6 @@ impl ScopeSet {
         self.everything || (!other.everything && other.bits & !self.bits == 0)
     }
 
-    /// What both sets hold.
-    #[must_use]
-    pub const fn intersect(self, other: Self) -> Self {
-        match (self.everything, other.everything) {
-            (true, _) => other,
-            (_, true) => self,
-            _ => Self { everything: false, bits: self.bits & other.bits },
-        }
-    }
-
     /// The words, in the order of [`Scope::ALL`].
     pub fn words(self) -> Vec<&'static str> {
         let everything = self.everything.then_some("*");
@@ -163,8 +153,6 @@ mod tests {
         assert!(ScopeSet::EVERYTHING.covers(some));
         assert!(!some.covers(ScopeSet::EVERYTHING));
         assert!(!some.covers(ScopeSet::of(&[Scope::KitsRead, Scope::KeysWrite])));
-        assert_eq!(ScopeSet::EVERYTHING.intersect(some), some);
-        assert_eq!(some.intersect(ScopeSet::of(&[Scope::KeysWrite])), ScopeSet::NONE);
     }
 
     #[test]

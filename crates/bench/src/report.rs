@@ -28,31 +28,21 @@ pub struct Report {
     pub figures: Vec<Figure>,
 }
 
-impl Report {
-    /// Adds a figure that should be at most `most`.
-    pub(crate) fn at_most(
-        &mut self,
-        name: &'static str,
-        value: f64,
-        unit: &'static str,
-        yardstick: String,
-        aim: &'static str,
-        most: f64,
-    ) {
-        self.figures.push(Figure { name, value, unit, yardstick, aim, met: value <= most });
-    }
+/// What a figure should be, in numbers and in words.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Aim {
+    AtMost(f64, &'static str),
+    AtLeast(f64, &'static str),
+}
 
-    /// Adds a figure that should be at least `least`.
-    pub(crate) fn at_least(
-        &mut self,
-        name: &'static str,
-        value: f64,
-        unit: &'static str,
-        yardstick: String,
-        aim: &'static str,
-        least: f64,
-    ) {
-        self.figures.push(Figure { name, value, unit, yardstick, aim, met: value >= least });
+impl Report {
+    /// Adds a figure.
+    pub(crate) fn add(&mut self, name: &'static str, value: f64, unit: &'static str, yardstick: String, aim: Aim) {
+        let (met, aim) = match aim {
+            Aim::AtMost(most, words) => (value <= most, words),
+            Aim::AtLeast(least, words) => (value >= least, words),
+        };
+        self.figures.push(Figure { name, value, unit, yardstick, aim, met });
     }
 }
 

@@ -1,17 +1,22 @@
 //! One session's door, as a client walks through it for a moment: the same door that agents use.
 
 use std::io::IsTerminal;
+use std::time::Duration;
 
 use anyhow::{Context, Result, bail};
 use serde_json::{Value, json};
 
 use crate::client::{http_client, unreachable_server};
+use crate::commands::serve::Signals;
 use crate::opening::{Opened, SessionArgs};
 use crate::output;
 use crate::workplace::{ProjectArg, Workplace};
 
 /// How long a session for one command lives if it is never ended.
 const TTL_SECONDS: u64 = 60 * 60;
+
+/// How long an interrupted command waits for the session that it has asked for, to end it.
+const OPENING_GRACE: Duration = Duration::from_secs(5);
 
 /// An open session for one command.
 pub(crate) struct Door<'w> {
@@ -63,17 +68,29 @@ impl<'w> Door<'w> {
         }
     }
 
-    /// Runs `work` with an open door and closes it, whatever comes of the work; Ctrl-C too.
+    /// Runs `work` with an open door and closes it, whatever comes of the work; a signal that stops us too.
     pub(crate) async fn with<T>(
         place: &'w Workplace,
         project: &ProjectArg,
         how: &SessionArgs,
         work: impl AsyncFnOnce(&Door<'w>) -> Result<T>,
     ) -> Result<T> {
-        let door = Door::open(place, project, how).await?;
+        // From here on a signal is ours: one that comes while the door opens must not leave it open.
+        let mut signals = Signals::listen()?;
+        let mut opening = std::pin::pin!(Door::open(place, project, how));
+        let door = tokio::select! {
+            opened = &mut opening => opened?,
+            () = signals.wait() => {
+                // The server may have opened the session already: then its answer is on the way.
+                if let Ok(Ok(door)) = tokio::time::timeout(OPENING_GRACE, opening).await {
+                    door.close().await;
+                }
+                bail!("interrupted");
+            }
+        };
         let outcome = tokio::select! {
             outcome = work(&door) => outcome,
-            _ = tokio::signal::ctrl_c() => Err(anyhow::anyhow!("interrupted")),
+            () = signals.wait() => Err(anyhow::anyhow!("interrupted")),
         };
         door.close().await;
         outcome

@@ -167,14 +167,18 @@ impl Workshop {
         let read = self.rows.read(move |tx| {
             let Some(row) = tx.first(sql::KIT, &params![id], kit_row)? else { return Ok(None) };
             let KitRow { summary, current_version, description, created_by } = row;
-            let mut versions = tx.query(sql::KIT_VERSIONS, &params![id, limits::PAGE_ROWS_DEFAULT], version)?;
-            for version in &mut versions {
-                version.bricks = bricks(pins(tx, &version.kit_version_id)?);
-            }
+            let versions = tx.query(sql::KIT_VERSIONS, &params![id, limits::PAGE_ROWS_DEFAULT], version)?;
             let publish_readiness = readiness(tx, &id, &summary.current_version_id, None)?;
             Ok(Some(Kit { summary, current_version, description, created_by, versions, publish_readiness }))
         });
-        read.await
+        let Some(mut kit) = read.await? else { return Ok(None) };
+        // Fifty versions of five hundred bricks are read on the caller's thread where the store is a file: others get a turn
+        // after each. What a version pins never changes, so this needs no snapshot.
+        for version in &mut kit.versions {
+            version.bricks = bricks(self.rows.query(sql::PINS, &params![version.kit_version_id], pin).await?);
+            tokio::task::yield_now().await;
+        }
+        Ok(Some(kit))
     }
 }
 
@@ -209,12 +213,14 @@ pub(crate) fn head(tx: &mut OrgTx<'_, '_>, id: &KitId) -> Result<Option<Head>> {
 
 /// What a kit version pins, in order.
 pub(crate) fn pins(tx: &mut OrgTx<'_, '_>, version_id: &KitVersionId) -> Result<Vec<Pin>> {
-    tx.query(sql::PINS, &params![version_id], |row| {
-        Ok(Pin {
-            brick_id: BrickId::from_row(row.text(0)?),
-            brick_version_id: BrickVersionId::from_row(row.text(1)?),
-            brick: pinned_brick(row)?,
-        })
+    tx.query(sql::PINS, &params![version_id], pin)
+}
+
+fn pin(row: &Row<'_>) -> Result<Pin> {
+    Ok(Pin {
+        brick_id: BrickId::from_row(row.text(0)?),
+        brick_version_id: BrickVersionId::from_row(row.text(1)?),
+        brick: pinned_brick(row)?,
     })
 }
 

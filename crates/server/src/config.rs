@@ -3,8 +3,8 @@
 use std::net::SocketAddr;
 use std::path::PathBuf;
 
-use base::Clock;
 use base::limits::Limits;
+use base::{Clock, Network};
 
 /// Everything that decides how a server runs.
 #[derive(Clone, Debug)]
@@ -19,6 +19,8 @@ pub struct Config {
     pub allow_hosts: Vec<String>,
     /// Directories under which a project's root may lie.
     pub allow_roots: Vec<PathBuf>,
+    /// Networks of proxies whose word for the client's address is believed.
+    pub trust_proxies: Vec<Network>,
     /// A PostgreSQL database instead of a file in the data folder.
     pub database_url: Option<String>,
     /// Where the master key comes from.
@@ -55,6 +57,7 @@ impl Config {
             public_url: None,
             allow_hosts: Vec::new(),
             allow_roots: Vec::new(),
+            trust_proxies: Vec::new(),
             database_url: None,
             master_key: MasterKeySource::DataFolder,
             first_root: None,

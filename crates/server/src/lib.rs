@@ -13,6 +13,7 @@ mod hosts;
 mod janitor;
 mod linger;
 mod listen;
+mod listeners;
 mod listing;
 mod metrics;
 mod pipeline;

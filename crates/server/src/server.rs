@@ -15,6 +15,7 @@ use tools::{Catalogue, Changes, Services};
 use crate::config::Config;
 use crate::data_folder::{DataFolder, ServerFile};
 use crate::hosts::{Hosts, host_of_url};
+use crate::listeners::Listeners;
 use crate::listing::Listings;
 use crate::metrics::Metrics;
 use crate::state::{RootRule, Shared, State};
@@ -50,11 +51,11 @@ impl Server {
         let catalogue = if config.conformance { Catalogue::with_conformance()? } else { Catalogue::builtin()? };
         let model = vocabulary::of(&catalogue)?;
         let guard = Guard::open(store.clone(), config.clock.clone(), config.limits.clone(), &master, model).await?;
-        let first_start = first_start::ensure_default_org(&guard, config.first_root.as_deref()).await?.is_some();
-
+        // Before anything is made: a start that fails here has not been the first.
         let listener = TcpListener::bind(config.listen)
             .await
             .map_err(|error| Error::new(Kind::Unavailable, format!("cannot listen on {}: {error}", config.listen)))?;
+        let first_start = first_start::ensure_default_org(&guard, config.first_root.as_deref()).await?.is_some();
         let address = listener.local_addr().map_err(Error::internal)?;
         let local_url = format!("http://{}", reachable(address));
         let server_file = ServerFile { url: local_url.clone(), key: admin_key(&guard, &folder).await? };
@@ -156,12 +157,14 @@ fn make_state(
         catalogue,
         services,
         listings: Listings::new(),
+        listeners: Listeners::default(),
         metrics: Metrics::new(),
         hosts,
         limits: config.limits.clone(),
         server_info: ServerInfo { name: config.server_name.clone(), version: env!("CARGO_PKG_VERSION").to_owned() },
         public_url,
         roots,
+        trusted_proxies: config.trust_proxies.clone(),
         stopping,
     }))
 }

@@ -3,12 +3,14 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use base::Network;
 use base::limits::Limits;
 use guard::Guard;
 use mcp::reply::ServerInfo;
 use tools::{Catalogue, Services};
 
 use crate::hosts::Hosts;
+use crate::listeners::Listeners;
 use crate::listing::Listings;
 use crate::metrics::Metrics;
 
@@ -18,6 +20,7 @@ pub(crate) struct State {
     pub(crate) catalogue: Catalogue,
     pub(crate) services: Services,
     pub(crate) listings: Listings,
+    pub(crate) listeners: Listeners,
     pub(crate) metrics: Metrics,
     pub(crate) hosts: Hosts,
     pub(crate) limits: Limits,
@@ -26,6 +29,8 @@ pub(crate) struct State {
     /// How clients reach the server, without a slash at the end.
     pub(crate) public_url: String,
     pub(crate) roots: RootRule,
+    /// Proxies whose `X-Forwarded-For` is believed.
+    pub(crate) trusted_proxies: Vec<Network>,
     /// Fires when the server stops: long-lived answers end.
     pub(crate) stopping: tokio::sync::watch::Receiver<bool>,
 }
@@ -36,7 +41,7 @@ pub(crate) struct RootRule {
     pub(crate) allowed: Vec<PathBuf>,
     /// Whether anything else is allowed: on a loopback listener, for the operator's own convenience.
     pub(crate) anywhere: bool,
-    /// Never inside the data folder.
+    /// Never inside the data folder, nor round it.
     pub(crate) data: PathBuf,
 }
 

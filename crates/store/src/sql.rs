@@ -18,6 +18,16 @@ pub(crate) const PING: &str = "SELECT 1";
 /// PostgreSQL only: writes of one org are serial, as they are on SQLite.
 pub(crate) const LOCK_ORG: &str = "SELECT pg_advisory_xact_lock(hashtextextended(?1, 0))::text";
 
+/// PostgreSQL only, for each new connection: what hangs gives up, so that it holds neither a connection nor the org's lane for
+/// good. A closure's statements are short; none of them means to wait.
+pub(crate) const SET_TIMEOUTS: &str =
+    "SET statement_timeout = '30s'; SET lock_timeout = '10s'; SET idle_in_transaction_session_timeout = '60s'";
+
+/// PostgreSQL only: a migration takes the time it takes, and a node that starts waits for another that migrates.
+pub(crate) const NO_STATEMENT_TIMEOUT: &str = "SET LOCAL statement_timeout = 0";
+/// See [`NO_STATEMENT_TIMEOUT`].
+pub(crate) const NO_LOCK_TIMEOUT: &str = "SET LOCAL lock_timeout = 0";
+
 /// PostgreSQL only: one node migrates at a time.
 pub(crate) const LOCK_MIGRATIONS: &str = "SELECT pg_advisory_xact_lock(7420)::text";
 

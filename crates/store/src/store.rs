@@ -2,7 +2,6 @@
 
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::time::Duration;
 
 use base::{Clock, Error, OrgId, Result};
 use tokio::sync::oneshot;
@@ -14,9 +13,6 @@ use crate::row::Row;
 use crate::scoped::OrgStore;
 use crate::sqlite::{self, Sqlite};
 use crate::{Tx, sql};
-
-/// How often a node on PostgreSQL looks whether another one changed something that a subscriber waits for.
-const CHANGE_POLL: Duration = Duration::from_millis(500);
 
 /// The lane of writes that belong to no org.
 const INSTANCE_LANE: &str = "instance";
@@ -168,13 +164,7 @@ impl Store {
     pub async fn changed(&self, org: &OrgId, seen: u64) -> Result<u64> {
         match &*self.0 {
             On::Sqlite(on) => Ok(on.changes.changed(org, seen).await),
-            On::Postgres(_) => loop {
-                let number = self.change_number(org).await?;
-                if number != seen {
-                    return Ok(number);
-                }
-                tokio::time::sleep(CHANGE_POLL).await;
-            },
+            On::Postgres(on) => on.polls.changed(org, seen, || self.change_number(org)).await,
         }
     }
 

@@ -128,8 +128,9 @@ pub(crate) async fn run(args: AgentArgs) -> Result<()> {
             print_secret(&place, &place.api.post(&path(&place, &agent, "/rotate").await?, &json!({})).await?)
         }
         Verb::Remove { agent } => {
-            let answer = place.api.delete(&path(&place, &agent, "").await?).await?;
-            place.print_as(&answer, || format!("removed {agent}"))
+            let id = id_of(&place, &agent).await?;
+            place.api.delete(&place.path(&format!("/agents/{}", encode(&id)))).await?;
+            place.print_as(&json!({ "removed": id }), || format!("removed {agent}"))
         }
     }
 }
@@ -144,7 +145,11 @@ fn print_secret(place: &Workplace, answer: &Value) -> Result<()> {
     Ok(())
 }
 
+async fn id_of(place: &Workplace, agent: &str) -> Result<String> {
+    place.id_of("agents", AgentId::PREFIX, "name", agent).await
+}
+
 async fn path(place: &Workplace, agent: &str, rest: &str) -> Result<String> {
-    let id = place.id_of("agents", AgentId::PREFIX, "name", agent).await?;
+    let id = id_of(place, agent).await?;
     Ok(place.path(&format!("/agents/{}{rest}", encode(&id))))
 }

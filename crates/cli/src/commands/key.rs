@@ -34,6 +34,12 @@ pub(crate) struct KeyArgs {
 enum Verb {
     /// List the org's keys, without their secrets
     List(ListArgs),
+    /// Show a key, without its secret
+    Show {
+        /// Key, by id or name
+        #[arg(value_name = "KEY")]
+        which: String,
+    },
     /// Add a key; it is shown once
     #[command(after_help = "Examples:\n  toolcrib key add ci --scope sessions:write --scope bricks:read --expires 90d\n  \
                             toolcrib key add web-only --cover web")]
@@ -65,6 +71,10 @@ pub(crate) async fn run(args: KeyArgs) -> Result<()> {
             let answer = place.api.list(&place.path("/keys"), "keys", list.limit).await?;
             place.print_list(&answer, "keys", &COLUMNS)
         }
+        Verb::Show { which } => {
+            let id = place.id_of("keys", KeyId::PREFIX, "name", &which).await?;
+            place.print(&place.api.get(&place.path(&format!("/keys/{}", encode(&id)))).await?)
+        }
         Verb::Add { name, scopes, projects, expires } => {
             let body = said([
                 ("name", Some(json!(name))),
@@ -78,8 +88,8 @@ pub(crate) async fn run(args: KeyArgs) -> Result<()> {
         }
         Verb::Revoke { which } => {
             let id = place.id_of("keys", KeyId::PREFIX, "name", &which).await?;
-            let answer = place.api.delete(&place.path(&format!("/keys/{}", encode(&id)))).await?;
-            place.print_as(&answer, || format!("revoked {id}"))
+            place.api.delete(&place.path(&format!("/keys/{}", encode(&id)))).await?;
+            place.print_as(&json!({ "revoked": id }), || format!("revoked {id}"))
         }
     }
 }

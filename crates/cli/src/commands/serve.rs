@@ -101,12 +101,27 @@ pub(crate) fn with_first_root(mut config: Config) -> Config {
 
 /// The same rule as the server's for any root, and never the whole machine.
 fn may_be_root(path: &Path, config: &Config) -> bool {
-    let real = |path: &Path| path.canonicalize().unwrap_or_else(|_| path.to_owned());
     let allowed = match config.allow_roots.as_slice() {
         [] => config.listen.ip().is_loopback(),
         roots => roots.iter().any(|root| path.starts_with(real(root))),
     };
-    allowed && path.parent().is_some() && !path.starts_with(real(&config.data))
+    allowed && path.parent().is_some() && !path.starts_with(real(&config.data)) && !holds_data(path, config)
+}
+
+/// Whether the data folder, which may not have been made yet, lies in `path`.
+fn holds_data(path: &Path, config: &Config) -> bool {
+    real(&config.data).starts_with(path)
+}
+
+/// A path without links, as far as it is there already.
+fn real(path: &Path) -> PathBuf {
+    let path = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
+    let found = path.ancestors().find_map(|above| Some((above.canonicalize().ok()?, path.strip_prefix(above).ok()?)));
+    match found {
+        Some((real, rest)) if !rest.as_os_str().is_empty() => real.join(rest),
+        Some((real, _)) => real,
+        None => path.clone(),
+    }
 }
 
 fn greeting(server: &Server, settings: &Resolved) -> String {
@@ -118,9 +133,14 @@ fn greeting(server: &Server, settings: &Resolved) -> String {
         let from = settings.file.as_ref().map(|file| format!(", settings from {}", file.display())).unwrap_or_default();
         return format!("Toolcrib {version} is ready at {url} (data in {data}{from}). Ctrl-C stops it.");
     }
-    let root = with_first_root(settings.server()).first_root;
-    let project = match root {
+    let config = with_first_root(settings.server());
+    let holds_data = std::env::current_dir().is_ok_and(|here| holds_data(&real(&here), &config));
+    let project = match config.first_root {
         Some(root) => format!("default (root {})", root.display()),
+        None if holds_data => {
+            "default (no root: this directory holds the data folder; `toolcrib project set default --root DIR` gives it one)"
+                .to_owned()
+        }
         None => "default (no root; `toolcrib project set default --root DIR` gives it one where roots are allowed)".to_owned(),
     };
     let mut facts = vec![("url", url), ("data", data.to_string()), ("org", "default".to_owned()), ("project", project)];
@@ -185,6 +205,9 @@ mod tests {
         assert!(may_be_root(&code, &config));
         assert!(!may_be_root(&data.join("inside"), &config));
         assert!(!may_be_root(Path::new("/"), &config));
+        assert!(!may_be_root(&real, &config), "it holds the data folder");
+        let made_later = Config::new(real.join("code/later/data"));
+        assert!(!may_be_root(&code, &made_later) && may_be_root(&data, &made_later));
         config.listen = ([0, 0, 0, 0], 1).into();
         assert!(!may_be_root(&code, &config));
         config.allow_roots = vec![real.clone()];

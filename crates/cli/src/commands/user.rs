@@ -49,6 +49,11 @@ impl Role {
 enum Verb {
     /// List the org's people
     List(ListArgs),
+    /// Show a person
+    Show {
+        /// Person, by id or address
+        user: String,
+    },
     /// Add a person
     #[command(
         after_help = "Example:\n  pass show crib | toolcrib user add --email ada@acme.example \\\n    --org acme --role owner \
@@ -96,6 +101,7 @@ pub(crate) async fn run(args: UserArgs) -> Result<()> {
             let answer = place.api.list(&place.path("/users"), "users", list.limit).await?;
             place.print_list(&answer, "users", &COLUMNS)
         }
+        Verb::Show { user } => place.print(&place.api.get(&path(&place, &id_of(&place, &user).await?)).await?),
         Verb::Add { email, role, password_stdin: _ } => {
             let password = read_password(std::io::stdin().lock())?;
             let body = json!({ "email": email, "role": role.word(), "password": password });
@@ -108,18 +114,22 @@ pub(crate) async fn run(args: UserArgs) -> Result<()> {
                 ("disabled", (disable || enable).then(|| json!(disable))),
                 ("password", password),
             ]);
-            place.print(&place.api.patch(&path(&place, &user).await?, &body).await?)
+            place.print(&place.api.patch(&path(&place, &id_of(&place, &user).await?), &body).await?)
         }
         Verb::Remove { user } => {
-            let answer = place.api.delete(&path(&place, &user).await?).await?;
-            place.print_as(&answer, || format!("removed {user}"))
+            let id = id_of(&place, &user).await?;
+            place.api.delete(&path(&place, &id)).await?;
+            place.print_as(&json!({ "removed": id }), || format!("removed {user}"))
         }
     }
 }
 
-async fn path(place: &Workplace, user: &str) -> Result<String> {
-    let id = place.id_of("users", UserId::PREFIX, "email", user).await?;
-    Ok(place.path(&format!("/users/{}", encode(&id))))
+async fn id_of(place: &Workplace, user: &str) -> Result<String> {
+    place.id_of("users", UserId::PREFIX, "email", user).await
+}
+
+fn path(place: &Workplace, id: &str) -> String {
+    place.path(&format!("/users/{}", encode(id)))
 }
 
 /// The first line, without its end.

@@ -66,6 +66,7 @@ impl Resolved {
             public_url: said.public_url.clone().or(default.public_url),
             allow_hosts: said.allow_host.clone().unwrap_or(default.allow_hosts),
             allow_roots: said.allow_root.clone().unwrap_or(default.allow_roots),
+            trust_proxies: said.trust_proxy.clone().unwrap_or(default.trust_proxies),
             database_url: said.database_url.clone().or(default.database_url),
             master_key: self.master_key.clone(),
             first_root: default.first_root,

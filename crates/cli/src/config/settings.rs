@@ -4,6 +4,7 @@
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 
+use base::Network;
 use clap::builder::BoolishValueParser;
 use clap::{Args, FromArgMatches, ValueEnum};
 use serde::Deserialize;
@@ -44,6 +45,10 @@ pub(crate) struct Settings {
     /// Directory under which projects may have their root (repeatable) [default: anywhere, on a loopback listener]
     #[arg(long, env = "TOOLCRIB_ALLOW_ROOT", value_name = "DIR", value_delimiter = ',')]
     pub(crate) allow_root: Option<Vec<PathBuf>>,
+
+    /// Network of reverse proxies whose X-Forwarded-For names the client, like 10.0.0.0/8 (repeatable)
+    #[arg(long, env = "TOOLCRIB_TRUST_PROXY", value_name = "CIDR", value_delimiter = ',')]
+    pub(crate) trust_proxy: Option<Vec<Network>>,
 
     /// PostgreSQL database to use instead of a file in the data folder
     #[arg(long, env = "TOOLCRIB_DATABASE_URL", value_name = "postgres://…", hide_env_values = true)]
@@ -101,6 +106,7 @@ impl Settings {
             public_url: self.public_url.or(lower.public_url),
             allow_host: self.allow_host.or(lower.allow_host),
             allow_root: self.allow_root.or(lower.allow_root),
+            trust_proxy: self.trust_proxy.or(lower.trust_proxy),
             database_url: self.database_url.or(lower.database_url),
             master_key_file: self.master_key_file.or(lower.master_key_file),
             server_name: self.server_name.or(lower.server_name),

@@ -8,6 +8,26 @@ use crate::support::{Crib, Engine, both_engines, request};
 const ALL: [&str; 4] = ["bricks:create_draft", "bricks:read", "kits:create_draft", "kits:read"];
 
 both_engines! {
+    async fn behind_a_trusted_proxy_failures_are_the_clients_own(engine: Engine) {
+        let trust = |config: &mut server::Config| config.trust_proxies = vec!["127.0.0.0/8".parse().unwrap()];
+        for (trusts, others) in [(true, 200), (false, 429)] {
+            let crib = Crib::start_with(engine, |config| if trusts { trust(config) }).await;
+            let agent = crib.tenant().await.agent(&["*"], &["bricks.list"]).await;
+            let authenticate = async |key: &str, secret: &str, client: &str| {
+                let body = json!({"agent_key": key, "agent_secret": secret});
+                let post = crib.http.post(format!("{}/api/agents/authenticate", crib.url)).header("x-forwarded-for", client);
+                crib.send(post.json(&body)).await.status
+            };
+            for number in 0..10 {
+                // What a client itself claims stands before what the proxy adds.
+                let claimed = format!("192.0.2.{number}, 203.0.113.1");
+                assert_eq!(authenticate(&format!("agk_{number}"), "wrong", &claimed).await, 401);
+            }
+            assert_eq!(authenticate(&agent.agent_key, &agent.agent_secret, "203.0.113.1").await, 429);
+            assert_eq!(authenticate(&agent.agent_key, &agent.agent_secret, "203.0.113.2").await, others);
+        }
+    }
+
     async fn an_agent_sees_what_scope_and_allowlist_both_name(engine: Engine) {
         let crib = Crib::start(engine).await;
         let tenant = crib.tenant().await;

@@ -1,5 +1,6 @@
-//! Clients that nobody here wrote, through every door: the Rust SDK, fastmcp, and the official inspector.
+//! Clients that nobody here wrote, through every door: the Rust SDK, fastmcp, the official inspector and Claude Code.
 
+mod claude;
 mod fastmcp;
 mod inspector;
 mod rmcp;

@@ -204,6 +204,7 @@ pub(crate) const ROUTES: &[RouteRow] = &[
         Some(json!({"name": "new", "projects": "all", "scopes": []}))
     }),
     route("GET", "/api/org/{orgId}/keys", ORG_READ, NONE),
+    route("GET", "/api/org/{orgId}/keys/{keyId}", ORG_READ, NONE),
     route("DELETE", "/api/org/{orgId}/keys/{keyId}", Need::Scope("keys:write"), NONE),
     route("POST", "/api/org/{orgId}/sessions", Need::Scope("sessions:write"), |things| {
         Some(json!({"projectId": things.project}))

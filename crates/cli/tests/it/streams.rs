@@ -51,6 +51,25 @@ fn messages(reply: &Reply) -> (bool, Vec<Value>) {
 }
 
 both_engines! {
+    async fn a_caller_holds_only_so_many_streams(engine: Engine) {
+        let crib = Crib::start(engine).await;
+        let tenant = crib.tenant().await;
+        let (session, other) = (tenant.session().await, tenant.session().await);
+        let message = modern("s", "subscriptions/listen", json!({"notifications": {"toolsListChanged": true}}));
+        let listen = async |session: &Session<'_>| post(&crib, &session.url, &session.key, Some(STREAM), &message).send().await.unwrap();
+        let mut streams = Vec::new();
+        for _ in 0..base::limits::LISTENERS_PER_CALLER_MAX {
+            streams.push(listen(&session).await);
+        }
+        assert!(streams.iter().all(|stream| stream.status() == 200));
+        let refused = Reply::read(listen(&session).await).await;
+        assert_eq!((refused.expect(429), refused.header("retry-after")), (json!({"error": "Too many requests"}), Some("30")));
+        assert_eq!(session.call("bricks.list", json!({})).await.result()["structuredContent"], json!({"bricks": []}));
+        assert_eq!(listen(&other).await.status(), 200, "another session has its own");
+        streams.pop();
+        eventually("a stream that has ended makes room", async || listen(&session).await.status() == 200).await;
+    }
+
     async fn progress_and_logs_come_before_the_answer_to_those_who_asked_and_can_take_them(engine: Engine) {
         let crib = Crib::start_with(engine, with_fixtures).await;
         let tenant = crib.tenant().await;

@@ -13,7 +13,7 @@ pub(crate) const GET: &str = "SELECT id, name, project_id, agent_key, scopes, to
 pub(crate) const LIST: &str = "SELECT id, name, project_id, agent_key, scopes, tools, tool_names, calls_per_minute, disabled,
             created_at, updated_at
      FROM agents WHERE org_id = ?1 AND (created_at < ?2 OR (created_at = ?2 AND id < ?3))
-       AND (?5 IS NULL OR ?5 LIKE '%\"' || project_id || '\"%')
+       AND (CAST(?5 AS TEXT) IS NULL OR ?5 LIKE '%\"' || project_id || '\"%')
      ORDER BY created_at DESC, id DESC LIMIT ?4";
 
 pub(crate) const UPDATE: &str = "UPDATE agents SET scopes = ?3, tools = ?4, calls_per_minute = ?5, disabled = ?6, updated_at = ?7

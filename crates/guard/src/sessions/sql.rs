@@ -13,7 +13,7 @@ pub(crate) const GET: &str = "SELECT id, project_id, agent_id, agent_label, work
 pub(crate) const LIST: &str = "SELECT id, project_id, agent_id, agent_label, work_type, tools, tool_names, outcome,
             created_at, expires_at, ended_at
      FROM sessions WHERE org_id = ?1 AND (created_at < ?2 OR (created_at = ?2 AND id < ?3))
-       AND (?5 IS NULL OR ?5 LIKE '%\"' || project_id || '\"%')
+       AND (CAST(?5 AS TEXT) IS NULL OR ?5 LIKE '%\"' || project_id || '\"%')
      ORDER BY created_at DESC, id DESC LIMIT ?4";
 
 pub(crate) const END: &str = "UPDATE sessions SET ended_at = ?3, outcome = ?4 WHERE org_id = ?1 AND id = ?2 AND ended_at IS NULL";

@@ -29,7 +29,7 @@ pub(crate) const PROJECT: &str = "SELECT id, name, root, memory_enabled, graph_e
 /// `?5` is the caller's cover: NULL for all, else a JSON array of ids.
 pub(crate) const LIST_PROJECTS: &str = "SELECT id, name, root, memory_enabled, graph_enabled, created_at, updated_at
      FROM projects WHERE org_id = ?1 AND (created_at < ?2 OR (created_at = ?2 AND id < ?3))
-       AND (?5 IS NULL OR ?5 LIKE '%\"' || id || '\"%')
+       AND (CAST(?5 AS TEXT) IS NULL OR ?5 LIKE '%\"' || id || '\"%')
      ORDER BY created_at DESC, id DESC LIMIT ?4";
 
 pub(crate) const PROJECT_EXISTS: &str = "SELECT id FROM projects WHERE org_id = ?1 AND id = ?2";

@@ -102,19 +102,6 @@ pub fn admit<'a>(request: &Request<'a>, transport: Transport<'_>) -> Result<Admi
     admitted.map_err(|fault| Refused { era, fault })
 }
 
-/// Checks one request of a batch: batches are legacy, so everything in them must be.
-///
-/// # Errors
-/// Those of [`admit`]; a modern request is refused whatever else is right or wrong with it.
-pub fn admit_in_batch<'a>(request: &Request<'a>, transport: Transport<'_>) -> Result<Admitted<'a>, Refused> {
-    let admitted = admit(request, transport);
-    let (Ok(Admitted { era, .. }) | Err(Refused { era, .. })) = &admitted;
-    match era {
-        Era::Legacy => admitted,
-        Era::Modern => Err(Refused { era: Era::Modern, fault: no_modern_batch() }),
-    }
-}
-
 /// The refusal of a modern request inside a batch, and of a whole batch whose headers are modern ([`Transport::era`]).
 pub fn no_modern_batch() -> Fault {
     Error::new(Kind::InvalidRequest, "a request of this protocol version cannot be part of a batch").into()

@@ -188,20 +188,6 @@ fn stdio_has_no_headers_to_check() {
 }
 
 #[test]
-fn a_batch_takes_no_modern_request() {
-    let admitted = |params: &str, transport: Transport<'_>| {
-        let body = format!(r#"{{"jsonrpc":"2.0","id":1,"method":"tools/list","params":{{{params}}}}}"#);
-        let Ok(Incoming::One(Message::Request(request))) = message::parse(body.as_bytes(), &Limits::default()) else {
-            panic!("no request")
-        };
-        admit_in_batch(&request, transport).map(|admitted| admitted.era).map_err(|refused| refused.fault.error().kind())
-    };
-    assert_eq!(admitted("", Transport::Stdio), Ok(Era::Legacy));
-    assert_eq!(admitted(META, Transport::Stdio), Err(Kind::InvalidRequest));
-    assert_eq!(admitted(META, Transport::Http(&HeaderMap::new())), Err(Kind::InvalidRequest));
-}
-
-#[test]
 fn meta_is_read() {
     let body = br#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"a","_meta":{
         "io.modelcontextprotocol\/protocolVersion":"2026-07-28","progressToken":7.0,

@@ -22,6 +22,14 @@ struct Binding {
     path: Vec<String>,
 }
 
+impl Binding {
+    /// The argument that the header speaks of; `null` is none.
+    fn value<'a>(&self, arguments: Option<&'a Value>) -> Option<&'a Value> {
+        let found = arguments.and_then(|arguments| self.path.iter().try_fold(arguments, |value, name| value.get(name)));
+        found.filter(|value| !value.is_null())
+    }
+}
+
 impl ToolHeaders {
     /// Collects the annotations of an input schema.
     ///
@@ -62,15 +70,24 @@ impl ToolHeaders {
         self.0.is_empty()
     }
 
+    /// The headers that a call with these arguments carries, each with its value as text, not yet encoded.
+    pub fn of_arguments(&self, arguments: Option<&Value>) -> Vec<(HeaderName, String)> {
+        let said = |binding: &Binding| {
+            let value = binding.value(arguments)?;
+            let text = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+            Some((binding.header.clone(), text))
+        };
+        self.0.iter().filter_map(said).collect()
+    }
+
     /// Checks a call's headers against its arguments. Stdio has no headers to check.
     ///
     /// # Errors
     /// A header that is missing for an argument that is there, that is malformed, or that says something else.
     pub fn check(&self, transport: Transport<'_>, arguments: Option<&Value>) -> Result<(), Fault> {
         let Transport::Http(header_map) = transport else { return Ok(()) };
-        for Binding { header, shown, path } in &self.0 {
-            let found = arguments.and_then(|arguments| path.iter().try_fold(arguments, |value, name| value.get(name)));
-            let value = found.filter(|value| !value.is_null());
+        for binding @ Binding { header, shown, .. } in &self.0 {
+            let value = binding.value(arguments);
             let said = headers::single(header_map, header.as_str())?;
             match (value, said) {
                 (None, None) => {}
@@ -150,6 +167,13 @@ mod tests {
             headers.iter().map(|(name, value)| (name.parse().unwrap(), HeaderValue::from_static(value))).collect();
         let compiled = ToolHeaders::of(&schema).unwrap();
         assert!(compiled.check(Transport::Stdio, Some(&arguments)).is_ok());
+        let own: HeaderMap = compiled
+            .of_arguments(Some(&arguments))
+            .into_iter()
+            .map(|(name, value)| (name, HeaderValue::from_bytes(value.as_bytes()).unwrap()))
+            .collect();
+        let plain = own.values().all(|value| value.to_str().is_ok());
+        assert!(!plain || compiled.check(Transport::Http(&own), Some(&arguments)).is_ok(), "what it says of itself passes");
         compiled.check(Transport::Http(&map), Some(&arguments)).err().map(|fault| fault.error().message().to_owned())
     }
 

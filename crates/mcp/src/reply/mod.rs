@@ -184,16 +184,6 @@ impl Batch {
     }
 }
 
-/// Ends a message as stdio wants it: on one line.
-pub fn line(mut message: Vec<u8>) -> Vec<u8> {
-    // Inside JSON a raw line break can only be white space, never part of a string.
-    for byte in message.iter_mut().filter(|byte| matches!(byte, b'\n' | b'\r')) {
-        *byte = b' ';
-    }
-    message.push(b'\n');
-    message
-}
-
 fn head(id: &Id<'_>, member: &str, body_bytes: usize) -> Vec<u8> {
     let mut out = Vec::with_capacity(body_bytes + id.json().len() + 192);
     out.extend_from_slice(br#"{"jsonrpc":"2.0","id":"#);

@@ -83,10 +83,3 @@ fn batches_join_and_vanish() {
     batch.push(b"{}");
     assert_eq!(batch.finish().unwrap(), b"[{},{}]");
 }
-
-#[test]
-fn a_line_is_one_line() {
-    assert_eq!(line(b"{\n}".to_vec()), b"{ }\n");
-    let told = notification("notifications/tools/list_changed", &json!({})).unwrap();
-    assert_eq!(told, br#"{"jsonrpc":"2.0","method":"notifications/tools/list_changed","params":{}}"#);
-}

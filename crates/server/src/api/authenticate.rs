@@ -1,19 +1,15 @@
 //! `POST /api/agents/authenticate`: an agent trades its key and secret for a token of fifteen minutes.
 
-use std::convert::Infallible;
-use std::net::SocketAddr;
-
 use axum::Json;
-use axum::extract::connect_info::ConnectInfo;
-use axum::extract::{FromRequestParts, State};
+use axum::extract::State;
 use guard::Refusal;
-use http::request::Parts;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
 use super::body::PublicBody;
+use super::client_address::ClientAddress;
 use super::document::{BadCredential, Public};
 use super::error::{ApiError, Result};
 use super::extract::{InRequest, Nothing, Query};
@@ -23,19 +19,6 @@ use crate::state::Shared;
 
 pub(super) fn routes() -> OpenApiRouter<Shared> {
     OpenApiRouter::default().routes(routes!(authenticate))
-}
-
-/// The address that a request came from, without its port: failures are counted by it.
-pub(super) struct ClientAddress(pub(super) String);
-
-impl<S: Sync> FromRequestParts<S> for ClientAddress {
-    type Rejection = Infallible;
-
-    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Infallible> {
-        let address = parts.extensions.get::<ConnectInfo<SocketAddr>>();
-        // An IPv4 client of a dual-stack listener is the same client as on an IPv4 one.
-        Ok(Self(address.map_or_else(|| "unknown".to_owned(), |address| address.0.ip().to_canonical().to_string())))
-    }
 }
 
 #[derive(Deserialize, ToSchema)]

@@ -11,8 +11,8 @@ use utoipa::ToSchema;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
-use super::authenticate::ClientAddress;
 use super::body::PublicBody;
+use super::client_address::ClientAddress;
 use super::document::{BadCredential, LoginOnly, Public};
 use super::error::{ApiError, Result};
 use super::extract::{InRequest, LOGIN_COOKIE, Nothing, Query, credential};

@@ -8,7 +8,10 @@ use base::{Error, Kind};
 use guard::Refusal;
 use http::{HeaderValue, StatusCode, header};
 use serde::Serialize;
+use serde_json::Value;
 use utoipa::ToSchema;
+
+use super::kit_views::BlockerView;
 
 /// A refusal or a failure, with what the caller may know and what only the log may.
 pub(crate) struct ApiError {
@@ -17,6 +20,7 @@ pub(crate) struct ApiError {
     message: Cow<'static, str>,
     log: Option<String>,
     retry_after_seconds: Option<u64>,
+    blockers: Option<Value>,
 }
 
 /// The body of every answer that is not a success.
@@ -26,6 +30,19 @@ pub(super) struct ErrorBody {
     error: String,
     /// A stable word, for a program.
     code: &'static str,
+}
+
+/// The body of a refusal to publish a kit.
+#[derive(Serialize, ToSchema)]
+#[schema(as = PublishRefused)]
+pub(super) struct BlockedBody {
+    /// What was wrong and what to do next, for a person.
+    error: String,
+    /// A stable word, for a program.
+    code: &'static str,
+    /// What stands in the way; empty when that is the state of the kit itself.
+    #[schema(value_type = Vec<BlockerView>)]
+    blockers: Value,
 }
 
 /// What the log should say of an answer. It travels with the answer to where the request's id is known.
@@ -40,7 +57,12 @@ pub(super) type Result<T, E = ApiError> = std::result::Result<T, E>;
 
 impl ApiError {
     pub(super) fn new(status: StatusCode, code: &'static str, message: impl Into<Cow<'static, str>>) -> Self {
-        Self { status, code, message: message.into(), log: None, retry_after_seconds: None }
+        Self { status, code, message: message.into(), log: None, retry_after_seconds: None, blockers: None }
+    }
+
+    /// The same refusal with what keeps a kit from being published beside it.
+    pub(super) fn with_blockers(self, blockers: Value) -> Self {
+        Self { blockers: Some(blockers), ..self }
     }
 
     /// 400, naming what is wrong with the request.
@@ -109,8 +131,11 @@ impl From<Refusal> for ApiError {
 
 impl IntoResponse for ApiError {
     fn into_response(self) -> Response {
-        let body = ErrorBody { error: self.message.clone().into_owned(), code: self.code };
-        let mut response = (self.status, Json(body)).into_response();
+        let (error, code) = (self.message.clone().into_owned(), self.code);
+        let mut response = match self.blockers {
+            Some(blockers) => (self.status, Json(BlockedBody { error, code, blockers })).into_response(),
+            None => (self.status, Json(ErrorBody { error, code })).into_response(),
+        };
         let headers = response.headers_mut();
         if self.status == StatusCode::UNAUTHORIZED {
             headers.insert(header::WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));

@@ -20,7 +20,7 @@ use super::wire::{KeyId, OrgId, Projects, Scopes, Time};
 use crate::state::Shared;
 
 pub(super) fn routes() -> OpenApiRouter<Shared> {
-    OpenApiRouter::default().routes(routes!(create, list)).routes(routes!(revoke))
+    OpenApiRouter::default().routes(routes!(create, list)).routes(routes!(show, revoke))
 }
 
 /// A key, without its secret.
@@ -100,6 +100,11 @@ struct NewKeyAnswer {
 }
 
 #[derive(Serialize, ToSchema)]
+struct KeyAnswer {
+    key: KeyView,
+}
+
+#[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 struct KeysAnswer {
     keys: Vec<KeyView>,
@@ -149,6 +154,17 @@ async fn list(access: Admitted<OrgRead>, Query(page): Query<Page>) -> Result<Jso
     let page = access.keys().list(&page.request()).await?;
     let keys = page.items.into_iter().map(KeyView::from).collect();
     Ok(Json(KeysAnswer { keys, next_cursor: next_cursor(page.next.as_ref()) }))
+}
+
+/// Shows one key, without its secret.
+#[utoipa::path(
+    get, path = "/api/org/{orgId}/keys/{keyId}", operation_id = "getKey", tag = "keys",
+    params(OrgPath, Id<base::KeyId>),
+    responses((status = 200, description = "The key.", body = KeyAnswer), Admitted<OrgRead>)
+)]
+async fn show(access: Admitted<OrgRead>, Id(id): Id<base::KeyId>, _: Query<Nothing>) -> Result<Json<KeyAnswer>> {
+    let key = access.keys().get(&id).await?.ok_or_else(no_such::<base::KeyId>)?;
+    Ok(Json(KeyAnswer { key: key.into() }))
 }
 
 /// Revokes a key, and with it the keys of the sessions it opened. It is dead when this answers.

@@ -156,7 +156,7 @@ struct ReadinessView {
 /// What keeps a kit from being published.
 #[derive(Serialize, ToSchema)]
 #[schema(as = KitBlocker)]
-struct BlockerView {
+pub(super) struct BlockerView {
     code: Blocker,
     #[schema(required)]
     brick_id: Option<BrickId>,

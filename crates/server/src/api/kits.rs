@@ -12,7 +12,7 @@ use utoipa_axum::routes;
 use super::body::Body;
 use super::bricks::{changing, unknown, workshop};
 use super::document::Conflict;
-use super::error::{ApiError, Result};
+use super::error::{ApiError, BlockedBody, Result};
 use super::extract::{Admitted, Query};
 use super::kit_views::{BrickList, KitAnswer, KitVersionAnswer, KitView, KitsAnswer};
 use super::page::{OrgQuery, StatusPage, next_cursor};
@@ -83,14 +83,19 @@ async fn add_version(
     Ok((StatusCode::CREATED, Json(answer)))
 }
 
-/// Publishes a kit's newest version and the drafts it pins, all or nothing. What stands in the way is in `publish_readiness`.
+/// Publishes a kit's newest version and the drafts it pins, all or nothing. What stands in the way is in `publish_readiness`
+/// before, and in the refusal.
 #[utoipa::path(
     post, path = "/api/kits/{kitId}/publish", operation_id = "publishKit", tag = "kits",
     security(("login" = [], "csrf" = [])), params(Id<base::KitId>, OrgQuery),
-    responses((status = 200, description = "Published.", body = KitVersionAnswer), Admitted<HumanDecision>, Conflict)
+    responses(
+        (status = 200, description = "Published.", body = KitVersionAnswer),
+        (status = 409, description = "Something stands in the way, or the state does not allow it.", body = BlockedBody),
+        Admitted<HumanDecision>
+    )
 )]
 async fn publish(access: Admitted<HumanDecision>, Id(id): Id<base::KitId>, _: Query<OrgQuery>) -> Result<Json<KitVersionAnswer>> {
-    let published = changing(&access, "kit.published", "kit", &id).publish_kit(id.as_str()).await.map_err(unknown)?;
+    let published = changing(&access, "kit.published", "kit", &id).publish_kit(id.as_str()).await.map_err(blocked)?;
     Ok(Json(KitVersionAnswer { kit_version_id: published.kit_version_id.into(), kit: read(&access, &id).await? }))
 }
 
@@ -111,6 +116,15 @@ fn unknown_brick(error: base::Error) -> ApiError {
         base::Kind::InvalidParams => base::Error::new(base::Kind::NotFound, error.message().to_owned()).into(),
         _ => error.into(),
     }
+}
+
+/// A conflict, with what stands in the way.
+fn blocked(error: base::Error) -> ApiError {
+    if error.kind() != base::Kind::Conflict {
+        return unknown(error);
+    }
+    let blockers = error.data().get("blockers").cloned().unwrap_or_else(|| Vec::<serde_json::Value>::new().into());
+    ApiError::from(error).with_blockers(blockers)
 }
 
 async fn read(access: &Access, id: &base::KitId) -> Result<KitView> {

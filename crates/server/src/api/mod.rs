@@ -9,6 +9,7 @@ mod audit_page;
 mod authenticate;
 mod body;
 mod bricks;
+mod client_address;
 mod console;
 mod document;
 mod error;

@@ -28,6 +28,12 @@ impl RootRule {
         if path.starts_with(&self.data) {
             return Err("a root must not lie in the server's data folder".to_owned());
         }
+        if self.data.starts_with(path) {
+            let shown = path.display();
+            return Err(format!(
+                "the root `{shown}` holds the server's data folder, whose secrets agents could read: name a directory beside it"
+            ));
+        }
         if self.anywhere || self.allowed.iter().any(|allowed| path.starts_with(allowed)) {
             return Ok(());
         }
@@ -41,7 +47,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn roots_lie_below_an_allowed_directory_and_never_in_the_data_folder() {
+    fn roots_lie_below_an_allowed_directory_and_never_in_or_round_the_data_folder() {
         let rule = |allowed: &[&str], anywhere| RootRule {
             allowed: allowed.iter().map(Into::into).collect(),
             anywhere,
@@ -53,6 +59,10 @@ mod tests {
         assert!(!passes(&some, "/home/ab") && !passes(&some, "/srv/data") && !passes(&some, "/srv/data/x"));
         let loopback = rule(&[], true);
         assert!(passes(&loopback, "/anything") && !passes(&loopback, "/srv/data"));
+        for above in ["/srv", "/"] {
+            assert!(loopback.check(Path::new(above)).unwrap_err().contains("holds the server's data folder"), "{above}");
+        }
+        assert!(passes(&loopback, "/srv/database"));
         assert!(rule(&[], false).check(Path::new("/x")).unwrap_err().contains("--allow-root /x"));
     }
 }

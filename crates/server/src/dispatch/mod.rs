@@ -11,7 +11,7 @@ use std::sync::Arc;
 use ::tools::Reply;
 use base::RequestId;
 use bytes::Bytes;
-use guard::Caller;
+use guard::{Caller, Refusal};
 use http::{HeaderMap, StatusCode};
 use mcp::codes::Spoken;
 use mcp::era::{self, Admitted, Era, Refused, Transport};
@@ -25,6 +25,9 @@ pub(crate) use notify::OPEN;
 use crate::doors::Answer;
 use crate::record::log_error;
 use crate::state::{Shared, State};
+
+/// When a caller with too many streams may try again: one may have ended by then.
+const LISTEN_RETRY_SECONDS: u64 = 30;
 
 /// A body that came through a door.
 pub(crate) struct Arrival {
@@ -56,10 +59,22 @@ pub(crate) async fn answer(arrival: Arrival) -> Answer {
     }
     match incoming {
         Err(refusal) => exchange.refused(&refusal.id, exchange.transport.era(), &refusal.error.into()).into(),
-        Ok(Incoming::One(Message::Request(request))) => exchange.one(&request).await.into(),
+        Ok(Incoming::One(Message::Request(request))) => {
+            // Before the answer begins: once a stream has, nothing can be refused by a status any more.
+            let place = is_listen(&request).then(|| arrival.state.listeners.enter(arrival.caller.principal()));
+            if matches!(place, Some(None)) {
+                return Answer::Refused(Refusal::TooManyRequests { retry_after_seconds: LISTEN_RETRY_SECONDS });
+            }
+            exchange.one(&request).await.into()
+        }
         Ok(Incoming::One(Message::Notification(_) | Message::Response)) => Answer::Accepted,
         Ok(Incoming::Batch(elements)) => exchange.batch(elements).await,
     }
+}
+
+/// Whether a request would hold its stream open for as long as it likes.
+fn is_listen(request: &Request<'_>) -> bool {
+    Method::find(&request.method, Era::Modern) == Some(Method::SubscriptionsListen)
 }
 
 impl From<Spoke> for Answer {

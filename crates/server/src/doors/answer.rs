@@ -17,7 +17,7 @@ pub(crate) enum Answer {
     },
     /// Nothing wanted an answer.
     Accepted,
-    /// The rate limit said no.
+    /// A limit said no: too many calls, or too many streams.
     Refused(Refusal),
 }
 

@@ -2,6 +2,7 @@
 
 mod flush;
 mod lanes;
+mod polls;
 mod session;
 mod tls;
 
@@ -9,7 +10,7 @@ use std::str::FromStr;
 use std::sync::Arc;
 
 use base::{Clock, Error, Kind, OrgId, Result};
-use deadpool_postgres::{Manager, ManagerConfig, Object, Pool, RecyclingMethod, Timeouts};
+use deadpool_postgres::{Hook, HookError, Manager, ManagerConfig, Object, Pool, RecyclingMethod, Timeouts};
 use tokio::task::JoinHandle;
 use tokio_postgres::error::SqlState;
 
@@ -18,6 +19,7 @@ use crate::param::Param;
 use crate::sql;
 use crate::tx::Tx;
 use lanes::Lanes;
+use polls::Polls;
 
 pub(crate) use session::Session;
 
@@ -33,6 +35,7 @@ pub(crate) struct Postgres {
     pool: Pool,
     lanes: Lanes,
     flush: flush::Flush,
+    pub(crate) polls: Polls,
 }
 
 /// A transaction whose commit does not wait for the disk.
@@ -48,14 +51,19 @@ impl Postgres {
         let pool = Pool::builder(manager)
             .max_size(CONNECTIONS_MAX)
             .timeouts(timeouts)
+            .post_create(Hook::async_fn(|client, _| {
+                Box::pin(async move { client.batch_execute(sql::SET_TIMEOUTS).await.map_err(HookError::Backend) })
+            }))
             .runtime(deadpool_postgres::Runtime::Tokio1)
             .build()
             .map_err(Error::internal)?;
         let flush = flush::Flush::start(pool.clone());
-        let store = Arc::new(Self { pool, lanes: Lanes::default(), flush });
+        let store = Arc::new(Self { pool, lanes: Lanes::default(), flush, polls: Polls::default() });
         let clock = clock.clone();
         store
             .transact("BEGIN", move |tx| {
+                tx.execute(sql::NO_STATEMENT_TIMEOUT, &[])?;
+                tx.execute(sql::NO_LOCK_TIMEOUT, &[])?;
                 tx.query(sql::LOCK_MIGRATIONS, &[], |_| Ok(()))?;
                 migrate(tx, &clock)
             })
@@ -157,6 +165,7 @@ fn from_postgres(error: tokio_postgres::Error) -> Error {
     match *code {
         SqlState::UNIQUE_VIOLATION => Error::new(Kind::Conflict, "it exists already").logged(describe(&error)),
         SqlState::T_R_SERIALIZATION_FAILURE | SqlState::T_R_DEADLOCK_DETECTED => Error::unavailable(describe(&error)),
+        SqlState::LOCK_NOT_AVAILABLE => Error::unavailable(describe(&error)),
         SqlState::DISK_FULL => {
             Error::new(Kind::Unavailable, "the server's disk is full: nothing was changed").logged(describe(&error))
         }

@@ -74,3 +74,37 @@ async fn the_loser_of_a_deadlock_is_run_again() {
     assert_eq!(runs.load(Ordering::SeqCst), 3);
     assert_eq!((count(&org, "left").await, count(&org, "right").await), (Some(2), Some(2)));
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_write_that_waits_for_a_lock_gives_up() {
+    let (test, org) = notes(Engine::Postgres).await;
+    for (setting, expected) in
+        [("statement_timeout", "30s"), ("lock_timeout", "10s"), ("idle_in_transaction_session_timeout", "1min")]
+    {
+        let said = test.store.first("SELECT current_setting(?1)", &params![setting], |row| row.get::<String>(0)).await;
+        assert_eq!(said.unwrap().as_deref(), Some(expected), "{setting}");
+    }
+    org.write(|tx| insert(tx, "locked")).await.unwrap();
+    let update = "UPDATE notes SET count = 1 WHERE ?1 <> '' AND id = ?2";
+    let (opener, door) = crate::cases::door();
+    let holder = test.new_org();
+    let mut holding = JoinSet::new();
+    holding.spawn(async move {
+        holder
+            .write(move |tx| {
+                tx.execute(update, &params!["locked"])?;
+                door.wait();
+                Ok(())
+            })
+            .await
+    });
+    opener.wait_for_arrival();
+    // The same rule as on every connection, with less patience than a test can afford.
+    let hasty = org.write(move |tx| {
+        tx.execute("SET LOCAL lock_timeout = '50ms'", &[]).ok();
+        tx.execute(update, &params!["locked"])
+    });
+    assert_eq!(hasty.await.unwrap_err().kind(), base::Kind::Unavailable, "come back later, and nothing was changed");
+    opener.open();
+    holding.join_all().await.remove(0).unwrap();
+}

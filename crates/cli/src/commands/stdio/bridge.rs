@@ -16,8 +16,9 @@ use tokio::task::JoinSet;
 use super::headers::headers_for;
 use super::lines::{Input, Lines};
 use super::message::{Failure, Line, id_key};
+use super::parameters::{Parameters, ToolCall};
+use super::session::Session;
 use super::upstream::Upstream;
-use crate::opening::Opened;
 
 /// Most requests under way at once: bounds what a client that never waits can make us hold.
 const IN_FLIGHT_MAX: usize = 1_024;
@@ -33,7 +34,8 @@ pub(super) type Output = Box<dyn AsyncWrite + Send + Unpin>;
 pub(super) struct Bridge {
     pub(super) http: reqwest::Client,
     pub(super) upstream: Arc<Upstream>,
-    pub(super) session: Opened,
+    pub(super) session: Arc<Session>,
+    pub(super) parameters: Parameters,
     out: Mutex<Output>,
     in_flight: Lock<HashMap<String, Flight>>,
     /// Nobody reads our output any more.
@@ -51,6 +53,8 @@ struct Flight {
 pub(super) struct Job {
     pub(super) body: Bytes,
     pub(super) headers: HeaderMap,
+    /// The tool that a modern message calls.
+    pub(super) tool: Option<ToolCall>,
     ids: Vec<Box<RawValue>>,
     is_batch: bool,
     is_endless: bool,
@@ -72,6 +76,7 @@ impl Job {
         let mut job = Self {
             body: Bytes::copy_from_slice(text.as_bytes()),
             headers: HeaderMap::new(),
+            tool: None,
             ids: Vec::new(),
             is_batch: false,
             is_endless: false,
@@ -88,6 +93,7 @@ impl Job {
                     return Order::Cancel(id);
                 }
                 job.headers = headers_for(&envelope);
+                job.tool = ToolCall::of(&envelope).filter(|_| !job.headers.is_empty());
                 job.is_endless = envelope.method.as_deref() == Some(ENDLESS);
                 job.ids = envelope.method.as_ref().and(envelope.id).into_iter().map(ToOwned::to_owned).collect();
             }
@@ -107,9 +113,10 @@ impl Job {
 }
 
 impl Bridge {
-    pub(super) fn new(http: reqwest::Client, upstream: Arc<Upstream>, session: Opened, out: Output) -> Arc<Self> {
+    pub(super) fn new(http: reqwest::Client, upstream: Arc<Upstream>, session: Arc<Session>, out: Output) -> Arc<Self> {
         let in_flight = Lock::new(HashMap::new());
-        Arc::new(Self { http, upstream, session, out: Mutex::new(out), in_flight, closed: Notify::new() })
+        let parameters = Parameters::default();
+        Arc::new(Self { http, upstream, session, parameters, out: Mutex::new(out), in_flight, closed: Notify::new() })
     }
 
     /// Serves `input` until it ends, then waits for what is under way.

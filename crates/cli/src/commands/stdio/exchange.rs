@@ -31,15 +31,33 @@ impl Bridge {
         if is_stream { self.pass_events(job, response).await } else { self.pass_json(job, response).await }
     }
 
-    /// Sends a message; once more, to the next server, if this one has gone before it heard anything.
+    /// Sends a message; once more, to the next server, if this one has gone before it heard anything, in the next session, if the
+    /// time of this one is over, and with other headers, if the tool wants others than it did.
     async fn send(&self, job: &Job) -> Result<Response, Failure> {
-        let mut is_second = false;
+        let (mut is_second, mut is_renewed, mut is_relearned) = (false, false, false);
+        let mut headers = self.headers(job);
+        if let Some(tool) = &job.tool {
+            headers.extend(self.headers_of(tool).await);
+        }
         loop {
             let (number, found) = self.upstream.current();
-            let url = format!("{}/api/mcp/{}", found.url, self.session.id);
-            let request = self.http.post(url).bearer_auth(&self.session.key).headers(self.headers(job)).body(job.body.clone());
+            let (session_number, session) = self.session.current();
+            let url = format!("{}/api/mcp/{}", found.url, session.id);
+            let request = self.http.post(url).bearer_auth(&session.key).headers(headers.clone()).body(job.body.clone());
             match request.send().await {
-                Ok(response) => return Ok(response),
+                Ok(response) => match (response.status().as_u16(), &job.tool) {
+                    (401 | 410, _) if !is_renewed && self.session.renew(session_number).await => is_renewed = true,
+                    (400, Some(tool)) if !is_relearned && self.parameters.forget(tool) => {
+                        is_relearned = true;
+                        let mut others = self.headers(job);
+                        others.extend(self.headers_of(tool).await);
+                        if others == headers {
+                            return Ok(response);
+                        }
+                        headers = others;
+                    }
+                    _ => return Ok(response),
+                },
                 Err(error) if error.is_connect() && !is_second && self.upstream.renew(number).await.is_ok() => is_second = true,
                 Err(error) => return Err(lost(&error)),
             }

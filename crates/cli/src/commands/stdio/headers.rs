@@ -50,7 +50,7 @@ struct Shallow<'m> {
 }
 
 /// A header value: itself when it is plain ASCII that no one would trim or decode, else `=?base64?…?=`.
-fn encoded(value: &str) -> String {
+pub(super) fn encoded(value: &str) -> String {
     let plain = value.bytes().all(|byte| matches!(byte, b' '..=b'~'));
     let trimmed = value.trim_matches([' ', '\t']) == value && !value.is_empty();
     let looks_encoded = value.starts_with("=?base64?") && value.ends_with("?=");

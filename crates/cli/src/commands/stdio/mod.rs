@@ -7,6 +7,8 @@ mod exchange;
 mod headers;
 mod lines;
 mod message;
+mod parameters;
+mod session;
 mod upstream;
 
 use std::path::PathBuf;
@@ -17,12 +19,13 @@ use base::limits::Limits;
 use clap::Args;
 use tokio::io::BufReader;
 
-use crate::client::{Api, http_client};
+use crate::client::http_client;
 use crate::commands::serve::Signals;
 use crate::find::ServerArgs;
 use crate::opening::SessionArgs;
-use crate::workplace::{ProjectArg, Workplace};
+use crate::workplace::ProjectArg;
 use bridge::Bridge;
+use session::Session;
 use upstream::Upstream;
 
 /// A stretch of stdin that is read at once.
@@ -61,40 +64,18 @@ pub(crate) async fn run(args: StdioArgs) -> Result<()> {
 }
 
 async fn serve(args: &StdioArgs, upstream: &Arc<Upstream>, signals: &mut Signals) -> Result<()> {
-    let place = workplace(args, upstream).await?;
-    let project = place.project(&args.project).await?;
-    let session = place.open_session(&project.id, &args.how).await?;
-    tracing::info!(session = session.id, project = project.name, url = place.api.found().url, "session opened");
+    let session = Session::open(Arc::clone(upstream), args.org.clone(), &args.project, args.how.clone()).await?;
 
     // The server has the last word on what is too large; this only bounds what is kept of a line.
     let limits =
         upstream::settings(&args.server, args.config.as_ref()).map_or(Limits::default(), |settings| settings.server().limits);
-    let http = http_client(&place.api.found().url)?;
-    let bridge = Bridge::new(http, Arc::clone(upstream), session, Box::new(tokio::io::stdout()));
+    let http = http_client(&upstream.current().1.url)?;
+    let bridge = Bridge::new(http, Arc::clone(upstream), Arc::clone(&session), Box::new(tokio::io::stdout()));
     let input = BufReader::with_capacity(READ_BYTES, tokio::io::stdin());
     let outcome = tokio::select! {
         outcome = bridge.run(input, limits.body_bytes_max) => outcome,
         () = signals.wait() => Ok(()),
     };
-    end(args, upstream, &bridge.session.id).await;
+    session.end().await;
     outcome
-}
-
-/// Ends the session, wherever the server is by now. A failure is told, not returned: all answers were given.
-async fn end(args: &StdioArgs, upstream: &Upstream, session: &str) {
-    let ended = async {
-        let seen = upstream.current().0;
-        let place = workplace(args, upstream).await?;
-        match place.end_session(session, None).await {
-            Err(_) if upstream.renew(seen).await.is_ok() => workplace(args, upstream).await?.end_session(session, None).await,
-            ended => ended,
-        }
-    };
-    if let Err(error) = ended.await {
-        tracing::warn!("{error:#}");
-    }
-}
-
-async fn workplace(args: &StdioArgs, upstream: &Upstream) -> Result<Workplace> {
-    Workplace::at(Api::new(upstream.current().1)?, args.org.as_deref(), false).await
 }

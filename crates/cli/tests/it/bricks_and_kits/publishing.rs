@@ -103,7 +103,10 @@ both_engines! {
         let blocked =
             "Blocked, draft v1: brick_rule_empty@1 brick_draft_will_promote@0 brick_draft_will_promote@1 | 0:v1:draft 1:v1:draft";
         assert_eq!(seen(&session, &kit, &bricks).await, blocked);
-        decide(&admin, "kits", &kit, "publish", None).await.expect(409);
+        let refused = decide(&admin, "kits", &kit, "publish", None).await.expect(409);
+        let code = (&refused["code"], &refused["blockers"][0]["code"], &refused["blockers"][0]["brick_id"]);
+        assert_eq!(code, (&json!("conflict"), &json!("brick_rule_empty"), &json!(empty)));
+        assert!(refused["blockers"][0]["brick_version_id"].is_string() && refused["blockers"].as_array().unwrap().len() == 1, "{refused}");
         decide(&admin, "bricks", &empty, "publish", None).await.expect(409);
         assert_eq!(seen(&session, &kit, &bricks).await, blocked, "the good draft was not promoted either");
         let shown = crib.api(Method::GET, &format!("/api/kits/{kit}"), &tenant.key, None).await.expect(200);

@@ -4,7 +4,13 @@ use std::collections::BTreeSet;
 
 use serde_json::{Value, json};
 
-use crate::support::{Engine, Place, Said, Terminal, both_engines};
+use tokio::io::AsyncReadExt;
+use tokio::net::{TcpListener, TcpStream};
+use tokio::process::Command;
+use tokio::sync::mpsc;
+use tokio::task::JoinSet;
+
+use crate::support::{Engine, Place, Said, Terminal, both_engines, in_time};
 
 const DRAFT: &str = r#"{"name": "Tone", "type": "boolean", "evaluation_prompt": "Friendly?"}"#;
 
@@ -95,4 +101,51 @@ async fn a_reader_that_has_seen_enough_is_no_failure() {
     let said = Said::by(shell).await;
     assert_eq!((said.ok(), said.err.as_str()), ("0\n", ""));
     assert!(server.sessions().await.iter().all(|session| session["state"] == "ended"));
+}
+
+/// A way to the server on which everything passes but what goes through a session's door: that is never answered, and told.
+async fn deaf_door(server: &str) -> (String, mpsc::Receiver<()>, JoinSet<()>) {
+    let server = server.strip_prefix("http://").unwrap().to_owned();
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let url = format!("http://{}", listener.local_addr().unwrap());
+    let (tell, told) = mpsc::channel(1);
+    let mut tasks = JoinSet::new();
+    tasks.spawn(async move {
+        let mut connections = JoinSet::new();
+        loop {
+            let (mut client, _) = listener.accept().await.unwrap();
+            let (server, tell) = (server.clone(), tell.clone());
+            connections.spawn(async move {
+                let mut first = vec![0; 64 * 1024];
+                let length = client.read(&mut first).await.unwrap();
+                if first.starts_with(b"POST /api/mcp/") {
+                    tell.send(()).await.unwrap();
+                    std::future::pending::<()>().await;
+                }
+                let mut server = TcpStream::connect(server).await.unwrap();
+                tokio::io::AsyncWriteExt::write_all(&mut server, &first[..length]).await.unwrap();
+                // Either side may leave first.
+                let _ = tokio::io::copy_bidirectional(&mut client, &mut server).await;
+            });
+        }
+    });
+    (url, told, tasks)
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_command_that_is_stopped_ends_its_session() {
+    let place = Place::new(Engine::Sqlite);
+    let server = place.start().await;
+    let terminal = Terminal::at(&place);
+    for (signal, command) in [("TERM", "call bricks.list"), ("INT", "call bricks.list"), ("TERM", "tools")] {
+        let (url, mut called, _tasks) = deaf_door(&server.url).await;
+        let line = format!("{command} --org default --url {url} --key {}", server.admin_key);
+        let mut child = terminal.command(&line).stderr(std::process::Stdio::null()).spawn().unwrap();
+        in_time(called.recv()).await.unwrap();
+        assert_eq!(server.sessions().await[0]["state"], "open");
+        let id = child.id().unwrap().to_string();
+        assert!(Command::new("kill").args([&format!("-{signal}"), &id]).status().await.unwrap().success());
+        assert_eq!(in_time(child.wait()).await.unwrap().code(), Some(1), "{signal}");
+        assert_eq!(server.sessions().await[0]["state"], "ended", "{signal} {command}");
+    }
 }

@@ -21,7 +21,7 @@ async fn passwords_from_stdin_log_people_in() {
     let log_in =
         async |password: &str| post(&server, "/api/console/login", json!({"email": "ada@b.example", "password": password})).await;
     // Spaces are part of it; the end of the line and what follows are not.
-    let add = "user add --email ada@b.example --role owner --password-stdin";
+    let add = "user add --email ada@b.example --role admin --password-stdin";
     let said = terminal.run_with_input(add, " correct horse battery \r\nnot this\n").await;
     assert!(!said.ok().contains("horse"), "{said:?}");
     assert_eq!(log_in(" correct horse battery ").await, 200);

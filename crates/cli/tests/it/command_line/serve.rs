@@ -70,6 +70,43 @@ async fn what_keeps_it_from_starting_is_said() {
     }
 }
 
+/// Everything that a server says when it is ready, and the server.
+async fn greeting(mut serve: tokio::process::Command) -> (String, tokio::process::Child) {
+    let mut child = serve.stdout(std::process::Stdio::piped()).spawn().unwrap();
+    let mut lines = tokio::io::AsyncBufReadExt::lines(tokio::io::BufReader::new(child.stdout.take().unwrap()));
+    let mut text = String::new();
+    while !text.contains("Ctrl-C stops it.") {
+        text.push_str(&in_time(lines.next_line()).await.unwrap().expect("it starts"));
+        text.push('\n');
+    }
+    (text, child)
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_start_that_failed_was_not_the_first() {
+    let place = Place::new(Engine::Sqlite);
+    let terminal = Terminal::at(&place);
+    let taken = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    terminal.run(&format!("serve --listen {}", taken.local_addr().unwrap())).await.refused(1);
+    let (text, _child) = greeting(place.serve()).await;
+    assert!(text.contains("This was its first start."), "{text}");
+    assert!(text.contains(&format!("default (root {})", terminal.here.display())), "{text}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_directory_that_holds_the_data_is_no_root() {
+    let place = Place::new(Engine::Sqlite);
+    let above = place.data().parent().unwrap().to_owned();
+    let mut serve = place.serve();
+    serve.current_dir(&above);
+    let (text, _child) = greeting(serve).await;
+    assert!(text.contains("default (no root: this directory holds the data folder"), "{text}");
+    let terminal = Terminal::at(&place);
+    assert_eq!(terminal.json("project show default").await["project"]["root"], json!(null));
+    let said = terminal.run(&format!("project set default --root {}", above.display())).await;
+    assert!(said.refused(1).contains("holds the server's data folder"), "{said:?}");
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn a_second_one_is_told_of_the_first_and_not_of_its_port() {
     let place = Place::new(Engine::Sqlite);

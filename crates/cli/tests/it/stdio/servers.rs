@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use tokio::process::Command;
 
 use super::{Ground, Pipe, gist, ground};
-use crate::support::{Engine, Place, Process, call, request};
+use crate::support::{Engine, Place, Process, call, eventually, modern, request};
 
 /// A server at an address of the test's own choice, so that another can take its place.
 async fn start_at(place: &Place, address: &str) -> Process {
@@ -135,4 +135,41 @@ async fn what_keeps_it_from_starting_is_said_on_stderr() {
     std::fs::write(place.data().join("toolcrib.toml"), "lisen = 1\n").unwrap();
     let ended = Pipe::open(&terminal, "").close().await;
     assert!(ended.code == Some(1) && ended.errors.contains("lisen"), "{ended:?}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_session_that_has_expired_is_opened_anew_and_one_that_was_ended_is_not() {
+    let (_place, server, terminal) = ground(Engine::Sqlite, Ground::Running).await;
+    let server = server.unwrap();
+    let mut pipe = Pipe::open(&terminal, "--ttl 2 --work-type chore").ready().await;
+    eventually("its time is over", async || server.sessions().await[0]["state"] == "expired").await;
+    for id in 0..8 {
+        pipe.write(call(id, "bricks.list", json!({})).to_string()).await;
+    }
+    for _ in 0..8 {
+        assert!(pipe.read().await.get("result").is_some(), "the client notices nothing");
+    }
+    let sessions = server.sessions().await;
+    assert_eq!((sessions.len(), &sessions[0]["state"], &sessions[0]["workType"]), (2, &json!("open"), &json!("chore")));
+    terminal.run(&format!("session end {}", sessions[0]["sessionId"].as_str().unwrap())).await.ok();
+    assert_eq!(gist(&pipe.ask(&request(9, "ping", json!({}))).await), json!({"id": 9, "code": -32603}), "somebody meant it");
+    pipe.close().await.well();
+    assert_eq!(server.sessions().await.len(), 2);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn arguments_that_a_tool_wants_in_headers_are_sent_there() {
+    let (place, _none, terminal) = ground(Engine::Sqlite, Ground::Embedded).await;
+    let mut serve = place.serve();
+    serve.env("TOOLCRIB_CONFORMANCE", "1");
+    let _server = Process::start(serve, &place.data()).await;
+    let mut pipe = Pipe::open(&terminal, "").ready().await;
+    for (id, region) in [(1, "eu-west-1"), (2, "Österreich"), (3, " padded ")] {
+        let call = modern(id, "tools/call", json!({"name": "test_x_mcp_header", "arguments": {"region": region}}));
+        let answer = pipe.ask(&call).await;
+        assert!(answer.get("result").is_some(), "{answer}");
+    }
+    let without = modern(4, "tools/call", json!({"name": "test_x_mcp_header", "arguments": {}}));
+    assert!(pipe.ask(&without).await.get("result").is_some());
+    pipe.close().await.well();
 }

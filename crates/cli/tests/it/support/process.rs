@@ -10,7 +10,9 @@ use tokio::process::{Child, Command};
 
 /// Where a process keeps its data, so that another can be started on it.
 pub(crate) struct Place {
+    /// Where its people work, and the root of its project `default`.
     pub(crate) folder: TempDir,
+    data: TempDir,
     pub(crate) database_url: Option<String>,
 }
 
@@ -28,11 +30,13 @@ pub(crate) fn binary() -> &'static Path {
 impl Place {
     pub(crate) fn new(engine: Engine) -> Self {
         let database_url = (engine == Engine::Postgres).then(postgres::fresh_database);
-        Self { folder: TempDir::with_prefix("toolcrib-it-").unwrap(), database_url }
+        let folder = || TempDir::with_prefix("toolcrib-it-").unwrap();
+        Self { folder: folder(), data: folder(), database_url }
     }
 
     pub(crate) fn data(&self) -> PathBuf {
-        self.folder.path().join("data")
+        // Not below the folder: what holds the data cannot be a root.
+        self.data.path().join("data")
     }
 
     /// `toolcrib serve` on this place, not yet started.

@@ -1,0 +1,84 @@
+//! Where a request came from. Behind a proxy that the operator trusts, that is what the proxy says.
+
+use std::convert::Infallible;
+use std::net::{IpAddr, SocketAddr};
+
+use axum::extract::FromRequestParts;
+use axum::extract::connect_info::ConnectInfo;
+use base::Network;
+use http::HeaderMap;
+use http::request::Parts;
+
+use crate::state::Shared;
+
+const FORWARDED_FOR: &str = "x-forwarded-for";
+
+/// The address that a request came from, without its port: failures are counted by it.
+pub(super) struct ClientAddress(pub(super) String);
+
+impl FromRequestParts<Shared> for ClientAddress {
+    type Rejection = Infallible;
+
+    async fn from_request_parts(parts: &mut Parts, state: &Shared) -> Result<Self, Infallible> {
+        let peer = parts.extensions.get::<ConnectInfo<SocketAddr>>().map(|address| address.0.ip());
+        let client = peer.map(|peer| client(peer, &parts.headers, &state.trusted_proxies));
+        // An IPv4 client of a dual-stack listener is the same client as on an IPv4 one.
+        Ok(Self(client.map_or_else(|| "unknown".to_owned(), |address| address.to_canonical().to_string())))
+    }
+}
+
+/// The last hop that is no trusted proxy. Each proxy adds at the end who spoke to it, so what stands before that hop is only what
+/// somebody claims.
+fn client(peer: IpAddr, headers: &HeaderMap, trusted: &[Network]) -> IpAddr {
+    let is_trusted = |address: IpAddr| trusted.iter().any(|network| network.contains(address));
+    let values = headers.get_all(FORWARDED_FOR).iter().rev();
+    let hops = values.flat_map(|value| value.to_str().unwrap_or_default().rsplit(',')).map(|hop| address_of(hop.trim()));
+    let mut client = peer;
+    for hop in hops {
+        match hop {
+            Some(hop) if is_trusted(client) => client = hop,
+            // What cannot be read ends what can be believed.
+            _ => break,
+        }
+    }
+    client
+}
+
+/// An address as proxies write it: with a port or without.
+fn address_of(hop: &str) -> Option<IpAddr> {
+    let bare = hop.strip_prefix('[').and_then(|hop| hop.strip_suffix(']')).unwrap_or(hop);
+    bare.parse().ok().or_else(|| hop.parse::<SocketAddr>().ok().map(|address| address.ip()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_client_is_the_last_hop_that_is_not_trusted() {
+        let trusted = ["10.0.0.0/8", "::1"].map(|network| network.parse().unwrap());
+        for (peer, forwarded, client_is) in [
+            ("203.0.113.5", &[][..], "203.0.113.5"),
+            ("203.0.113.5", &["198.51.100.1"], "203.0.113.5"),
+            ("10.0.0.1", &[], "10.0.0.1"),
+            ("10.0.0.1", &["198.51.100.1"], "198.51.100.1"),
+            ("10.0.0.1", &["192.0.2.66, 198.51.100.1"], "198.51.100.1"),
+            ("10.0.0.1", &["192.0.2.66, 198.51.100.1, 10.9.9.9"], "198.51.100.1"),
+            ("10.0.0.1", &["192.0.2.66", "198.51.100.1 , 10.9.9.9"], "198.51.100.1"),
+            ("10.0.0.1", &["10.1.1.1,10.2.2.2"], "10.1.1.1"),
+            ("10.0.0.1", &["198.51.100.1, nonsense"], "10.0.0.1"),
+            ("10.0.0.1", &["nonsense, 10.2.2.2"], "10.2.2.2"),
+            ("::ffff:10.0.0.1", &["198.51.100.1:4711"], "198.51.100.1"),
+            ("::1", &["[2001:db8::7]:443"], "2001:db8::7"),
+            ("::1", &["[2001:db8::7]"], "2001:db8::7"),
+            ("::1", &[""], "::1"),
+        ] {
+            let mut headers = HeaderMap::new();
+            for value in forwarded {
+                headers.append(FORWARDED_FOR, value.parse().unwrap());
+            }
+            let found = client(peer.parse().unwrap(), &headers, &trusted);
+            assert_eq!(found, client_is.parse::<IpAddr>().unwrap(), "{peer} {forwarded:?}");
+        }
+    }
+}
