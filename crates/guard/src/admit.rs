@@ -79,7 +79,7 @@ impl Guard {
 }
 
 /// What does not depend on policy: capability, scope and allowlist.
-fn may_ask(principal: &Principal, spec: &Spec) -> Result<()> {
+pub(crate) fn may_ask(principal: &Principal, spec: &Spec) -> Result<()> {
     if !spec.needs.held_by(principal) {
         return Err(refused(spec, "is not available in this project", "capability"));
     }

@@ -33,7 +33,7 @@ pub use guard::Guard;
 pub use identify::Caller;
 pub use keys::{Key, Keys, MintedKey, NewKey, ProjectCover};
 pub use master::MasterKey;
-pub use policies::{NotSaved, Policies, Policy};
+pub use policies::{Explanation, NotSaved, Policies, Policy, Subject};
 pub use record::Record;
 pub use refusal::Refusal;
 pub use sessions::{NewSession, OpenedSession, Session, SessionOutcome, Sessions};

@@ -245,6 +245,9 @@ pub(crate) const ROUTES: &[RouteRow] = &[
     }),
     route("DELETE", "/api/org/{orgId}/policies/{policyId}", Need::Scope("policies:write"), NONE),
     route("POST", "/api/org/{orgId}/policy/check", ORG_READ, |_| Some(json!({"cedar": "permit (principal, action, resource);"}))),
+    route("POST", "/api/org/{orgId}/policy/explain", ORG_READ, |things| {
+        Some(json!({"agentId": things.agent, "tool": "bricks.list"}))
+    }),
     route("GET", "/api/audit", AUDIT_READ, NONE),
     route("GET", "/api/audit/export", AUDIT_READ, NONE),
     route("POST", "/api/audit/verify", AUDIT_READ, NONE),

@@ -36,10 +36,15 @@ impl InForce {
         if let Some(compiled) = self.compiled.get(&content) {
             return Ok(compiled);
         }
-        let model = Arc::clone(&self.model);
-        let compiled = tokio::task::spawn_blocking(move || Arc::new(model.compile(&documents))).await.map_err(Error::internal)?;
+        let compiled = self.compile_once(documents).await?;
         self.compiled.insert(content, Arc::clone(&compiled));
         Ok(compiled)
+    }
+
+    /// A set that is not kept: for one question, or because the caller keeps it.
+    pub(crate) async fn compile_once(&self, documents: Vec<Document>) -> Result<Arc<Compiled>> {
+        let model = Arc::clone(&self.model);
+        tokio::task::spawn_blocking(move || Arc::new(model.compile(&documents))).await.map_err(Error::internal)
     }
 }
 

@@ -1,5 +1,6 @@
 //! Policies of an org: what may be saved, what is in force, and the compiled set that decides.
 
+mod explain;
 mod in_force;
 pub(crate) mod sql;
 
@@ -14,6 +15,7 @@ use crate::access::Access;
 use crate::audit::{By, Event, Ledger};
 use crate::guard::Guard;
 
+pub use explain::{Explanation, Subject};
 pub(crate) use in_force::InForce;
 
 /// The policy that every new org starts with, in plain sight, to be changed or deleted like any other.

@@ -13,6 +13,7 @@ mod client_address;
 mod console;
 mod document;
 mod error;
+mod explanation;
 mod extract;
 mod health;
 mod jwks;

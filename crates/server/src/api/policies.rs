@@ -3,15 +3,17 @@
 use axum::Json;
 use axum::extract::State;
 use axum::response::{IntoResponse, Response};
-use guard::{NotSaved, Policy};
+use guard::{NotSaved, Policy, Subject};
 use http::StatusCode;
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 use utoipa::ToSchema;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
 use super::body::Body;
 use super::error::{ApiError, Result};
+use super::explanation::{ExplainAnswer, ExplainRequest};
 use super::extract::{Admitted, Nothing, Query};
 use super::path::{Named, OrgPath, PolicyName};
 use super::rights::{OrgRead, PoliciesWrite};
@@ -21,7 +23,11 @@ use super::words::PolicyMode;
 use crate::state::Shared;
 
 pub(super) fn routes() -> OpenApiRouter<Shared> {
-    OpenApiRouter::default().routes(routes!(list)).routes(routes!(show, put, delete)).routes(routes!(check))
+    OpenApiRouter::default()
+        .routes(routes!(list))
+        .routes(routes!(show, put, delete))
+        .routes(routes!(check))
+        .routes(routes!(explain))
 }
 
 /// A policy in force or on trial.
@@ -225,6 +231,40 @@ async fn check(
 ) -> Result<Json<FindingsAnswer>> {
     let findings = state.guard.policies(&access)?.check(&new.cedar.0).await?;
     Ok(Json(FindingsAnswer { findings: spelled(findings) }))
+}
+
+/// Says what the gate would answer to an agent or a session, and which policy makes it so. Nobody is called.
+#[utoipa::path(
+    post, path = "/api/org/{orgId}/policy/explain", operation_id = "explainPolicy", tag = "policies", params(OrgPath),
+    request_body = ExplainRequest,
+    responses(
+        (status = 200, description = "What the gate would say.", body = ExplainAnswer),
+        Admitted<OrgRead>, Body<ExplainRequest>
+    )
+)]
+async fn explain(
+    State(state): State<Shared>,
+    access: Admitted<OrgRead>,
+    _: Query<Nothing>,
+    Body(asked): Body<ExplainRequest>,
+) -> Result<Json<ExplainAnswer>> {
+    let subject = match (asked.agent_id, asked.session_id) {
+        (Some(agent), None) => Subject::Agent(agent.0),
+        (None, Some(session)) => Subject::Session(session.0),
+        _ => return Err(ApiError::invalid("say who would call: exactly one of `agentId` and `sessionId`")),
+    };
+    let tool = state.catalogue.find(&asked.tool.0)?;
+    let candidates = asked.with.unwrap_or_default().into_iter().map(|candidate| policy::Document {
+        id: candidate.0.id.0,
+        version: 0,
+        cedar: candidate.0.cedar.0,
+        mode: candidate.0.mode.map_or(policy::Mode::Enforce, |mode| mode.0),
+    });
+    let policies = state.guard.policies(&access)?;
+    let arguments = asked.arguments.map(|arguments| Value::Object(arguments.0));
+    let explained = policies.explain(subject, tool.spec(), arguments.as_ref(), candidates.collect()).await?;
+    let explained = explained.ok_or_else(|| ApiError::not_found("agent or session"))?;
+    Ok(Json(explained.into()))
 }
 
 fn spelled(findings: Vec<policy::Finding>) -> Vec<FindingView> {

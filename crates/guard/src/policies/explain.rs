@@ -1,0 +1,128 @@
+//! What the gate would say to someone, and which policy made it so, without anyone calling.
+
+use std::collections::BTreeMap;
+
+use base::{
+    Actor, AgentId, Allowlist, Error, Principal, ProjectId, ProjectView, Result, Scope, ScopeSet, SessionId, TokenId, ToolNames,
+};
+use policy::{Decision, Document, Input};
+use serde_json::Value;
+
+use super::{Policies, Policy};
+use crate::admit::may_ask;
+use crate::spec::Spec;
+
+/// Who would call.
+#[derive(Clone, Copy, Debug)]
+pub enum Subject {
+    /// A registered agent, at the agent door.
+    Agent(AgentId),
+    /// A session, with a key that has every scope.
+    Session(SessionId),
+}
+
+/// What the gate would say.
+#[derive(Debug)]
+pub struct Explanation {
+    /// What stands before policy: capability, scope and allowlist.
+    pub before_policy: Result<()>,
+    /// What policy says.
+    pub decision: Decision,
+    /// Which policies were asked.
+    pub policy_set: String,
+}
+
+impl Explanation {
+    /// Whether the call would be let through, or the tool listed.
+    pub fn is_allowed(&self) -> bool {
+        self.before_policy.is_ok() && self.decision.allowed
+    }
+}
+
+impl Policies<'_> {
+    /// What the gate would say to `subject` about a tool: for these arguments, or whether it is listed when there are none.
+    /// `candidates` take the place of the stored policies of the same name. `None` when there is no such subject.
+    pub async fn explain(
+        &self,
+        subject: Subject,
+        spec: &Spec,
+        arguments: Option<&Value>,
+        candidates: Vec<Document>,
+    ) -> Result<Option<Explanation>> {
+        let Some(principal) = self.principal(subject).await? else {
+            return Ok(None);
+        };
+        if !candidates.is_empty() {
+            // Trying out costs a compilation that nobody else has a use for.
+            self.access.require(Scope::PoliciesWrite)?;
+        }
+        let stored = self.list().await?.into_iter().filter_map(Policy::into_document);
+        let documents: BTreeMap<_, _> = stored.chain(candidates).map(|document| (document.id.clone(), document)).collect();
+        let compiled = self.guard.in_force.compile_once(documents.into_values().collect()).await?;
+        let input = arguments.map_or(Input::Any, Input::These);
+        let decision = compiled.decide(&principal, self.guard.clock.now(), spec.name, input);
+        let policy_set = compiled.hash().to_owned();
+        Ok(Some(Explanation { before_policy: may_ask(&principal, spec), decision, policy_set }))
+    }
+
+    async fn principal(&self, subject: Subject) -> Result<Option<Principal>> {
+        match subject {
+            Subject::Agent(id) => self.agent(&id).await,
+            Subject::Session(id) => self.session(&id).await,
+        }
+    }
+
+    async fn agent(&self, id: &AgentId) -> Result<Option<Principal>> {
+        let Some(agent) = self.access.agents().get(id).await? else {
+            return Ok(None);
+        };
+        Ok(Some(Principal {
+            org: *self.access.org(),
+            plan_has_graph: self.plan_has_graph().await?,
+            project: match &agent.project {
+                Some(project) => Some(self.project(project).await?),
+                None => None,
+            },
+            actor: Actor::Agent { id: agent.id, token: TokenId::new(self.guard.clock.now()) },
+            scopes: agent.scopes,
+            allowlist: Allowlist::Only(agent.tools),
+            tool_names: agent.tool_names,
+        }))
+    }
+
+    async fn session(&self, id: &SessionId) -> Result<Option<Principal>> {
+        let Some(session) = self.access.sessions().get(id).await? else {
+            return Ok(None);
+        };
+        Ok(Some(Principal {
+            org: *self.access.org(),
+            plan_has_graph: self.plan_has_graph().await?,
+            project: Some(self.project(&session.project).await?),
+            actor: Actor::Session {
+                id: session.id,
+                agent: session.agent,
+                label: session.agent_label.map(Into::into),
+                work_type: session.work_type.map(Into::into),
+                key: None,
+            },
+            scopes: ScopeSet::EVERYTHING,
+            allowlist: session.allowlist,
+            tool_names: ToolNames::Canonical,
+        }))
+    }
+
+    async fn project(&self, id: &ProjectId) -> Result<ProjectView> {
+        let project = self.access.projects().get(id).await?;
+        let project = project.ok_or_else(|| Error::internal("an agent or session without its project"))?;
+        Ok(ProjectView {
+            id: project.id,
+            has_root: project.root.is_some(),
+            memory_enabled: project.memory_enabled,
+            graph_enabled: project.graph_enabled,
+        })
+    }
+
+    async fn plan_has_graph(&self) -> Result<bool> {
+        Ok(self.guard.orgs().get(self.access.org()).await?.is_some_and(|org| org.plan_has_graph))
+    }
+}
