@@ -186,6 +186,8 @@ ids! {
     KitVersionId = "ktv_", timed;
     /// An entry of the audit trail.
     EventId = "evt_", timed;
+    /// A webhook of an org.
+    WebhookId = "whk_", timed;
     /// One request, as `x-request-id` and the audit trail name it.
     RequestId = "req_", counted;
 }

@@ -17,8 +17,8 @@ pub use cursor::{Cursor, Page, PageRequest};
 pub use error::{Error, Kind, Result};
 pub use id::{
     AgentId, BrickId, BrickVersionId, EventId, KeyId, KitId, KitVersionId, OrgId, ProjectId, RequestId, SessionId, TokenId,
-    UserId,
+    UserId, WebhookId,
 };
-pub use network::Network;
+pub use network::{Network, is_public};
 pub use principal::{Actor, Allowlist, Door, Principal, ProjectView, ToolNames};
 pub use scope::{Scope, ScopeSet};

@@ -116,3 +116,34 @@ pub const LINGER_BYTES_MAX: usize = 64 * 1024 * 1024;
 pub const LINGER_SECONDS: u64 = 10;
 /// How long the client may say nothing meanwhile.
 pub const LINGER_IDLE_SECONDS: u64 = 1;
+/// Events of one org that are read from the trail and handed on at once: bounds memory, and how long the org's writes wait for
+/// the rows that follow from them.
+pub const RELAY_EVENTS_MAX: u32 = 128;
+/// How long the relay lets events gather before it reads them: a busy org's cost one look and one transaction together.
+pub const RELAY_GATHER_MS: u64 = 50;
+/// How often the relay looks for events that nobody told it of: those of a node that crashed, or that another node wrote.
+pub const RELAY_SWEEP_SECONDS: u64 = 30;
+/// Orgs with news that are remembered; beyond it the sweep finds them.
+pub const RELAY_ORGS_MAX: usize = 10_000;
+/// Subscribers served at once: each webhook among them holds a connection.
+pub const RELAY_JOBS_MAX: usize = 64;
+/// How long a node may serve a webhook before another takes over: longer than any one delivery takes.
+pub const HOOK_LEASE_MS: i64 = 30 * 1_000;
+/// How long a receiver may take to answer: it should take the event and work on it later.
+pub const WEBHOOK_TIMEOUT_MS: u64 = 10 * 1_000;
+/// The pause after a first failed delivery; each further one is three times as long.
+pub const WEBHOOK_PAUSE_FIRST_MS: u64 = 1_000;
+/// The longest pause: a receiver that is back is found within ten minutes.
+pub const WEBHOOK_PAUSE_MAX_MS: u64 = 10 * 60 * 1_000;
+/// Deliveries of one event before it becomes a dead letter and the next one has its turn: a quarter of an hour in all.
+pub const WEBHOOK_TRIES_MAX: u32 = 8;
+/// Webhooks of one org: each sees every event of it.
+pub const WEBHOOKS_MAX: usize = 20;
+/// Event types that one webhook names.
+pub const WEBHOOK_EVENTS_MAX: usize = 50;
+/// Longest address of a webhook.
+pub const WEBHOOK_URL_CHARS_MAX: usize = 2_000;
+/// Most of a receiver's answer that is read, so that its connection can be used again.
+pub const WEBHOOK_ANSWER_BYTES_MAX: usize = 16 * 1024;
+/// How long finished calls are listed. The audit trail keeps them for good, and cost figures stay.
+pub const TASKS_KEPT_MS: i64 = 7 * 24 * 60 * 60 * 1_000;

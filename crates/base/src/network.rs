@@ -1,7 +1,7 @@
 //! Networks as operators write them: `10.0.0.0/8`, `fd00::/8`, or one address.
 
 use std::fmt;
-use std::net::IpAddr;
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use std::str::FromStr;
 
 use serde::{Deserialize, Deserializer, de};
@@ -24,6 +24,50 @@ impl Network {
             _ => false,
         }
     }
+}
+
+const fn v4(a: u8, b: u8, c: u8, bits: u32) -> Network {
+    Network { address: IpAddr::V4(Ipv4Addr::new(a, b, c, 0)), bits }
+}
+
+const fn v6(first: u16, second: u16, bits: u32) -> Network {
+    Network { address: IpAddr::V6(Ipv6Addr::new(first, second, 0, 0, 0, 0, 0, 0)), bits }
+}
+
+/// What is not the public internet: this machine, private and shared networks, links, groups, documentation, and IPv6 forms that
+/// carry an IPv4 address inside.
+const NOT_PUBLIC: [Network; 25] = [
+    v4(0, 0, 0, 8),
+    v4(10, 0, 0, 8),
+    v4(100, 64, 0, 10),
+    v4(127, 0, 0, 8),
+    v4(169, 254, 0, 16),
+    v4(172, 16, 0, 12),
+    v4(192, 0, 0, 24),
+    v4(192, 0, 2, 24),
+    v4(192, 88, 99, 24),
+    v4(192, 168, 0, 16),
+    v4(198, 18, 0, 15),
+    v4(198, 51, 100, 24),
+    v4(203, 0, 113, 24),
+    v4(224, 0, 0, 4),
+    v4(240, 0, 0, 4),
+    // Unspecified, loopback, and IPv4 addresses written as IPv6 in the old way.
+    v6(0, 0, 96),
+    v6(0x64, 0xff9b, 32),
+    v6(0x100, 0, 64),
+    v6(0x2001, 0, 23),
+    v6(0x2001, 0xdb8, 32),
+    v6(0x2002, 0, 16),
+    v6(0x3fff, 0, 20),
+    v6(0x5f00, 0, 16),
+    v6(0xfc00, 0, 7),
+    v6(0xfe00, 0, 7),
+];
+
+/// Whether `address` lies on the public internet: the server itself connects to no other unless its operator allows it.
+pub fn is_public(address: IpAddr) -> bool {
+    !NOT_PUBLIC.iter().any(|network| network.contains(address))
 }
 
 /// The first `bits` of a number that is `width` bits wide.
@@ -65,6 +109,20 @@ impl<'de> Deserialize<'de> for Network {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_is_not_the_public_internet_is_known_in_every_spelling() {
+        for inside in [
+            "127.0.0.1", "0.0.0.0", "10.1.2.3", "172.31.255.255", "192.168.0.1", "169.254.169.254", "100.64.0.1", "224.0.0.1",
+            "255.255.255.255", "::", "::1", "::ffff:127.0.0.1", "::127.0.0.1", "64:ff9b::a00:1", "2002:7f00:1::", "fd00::1",
+            "fe80::1", "ff02::1", "2001:db8::1",
+        ] {
+            assert!(!is_public(inside.parse().unwrap()), "{inside}");
+        }
+        for outside in ["1.1.1.1", "172.32.0.1", "100.128.0.1", "2606:4700::1111", "2a00::1", "::ffff:8.8.8.8"] {
+            assert!(is_public(outside.parse().unwrap()), "{outside}");
+        }
+    }
 
     #[test]
     fn addresses_lie_in_their_networks() {

@@ -10,6 +10,7 @@ mod audit;
 mod call;
 mod failures;
 mod guard;
+mod hooks;
 mod identify;
 mod keys;
 mod master;
@@ -30,6 +31,10 @@ pub use agents::{Agent, AgentChange, AgentSecret, Agents, NewAgent, Token};
 pub use audit::{Audit, AuditEntry, AuditFilter, AuditKey, Event};
 pub use call::{CallRecord, Outcome};
 pub use guard::Guard;
+pub use hooks::{
+    Cost, CostFilter, CostGroup, DeadLetter, DueWebhook, Figures, Happened, NewWebhook, Outbox, Settled, Step, Task, TaskFilter,
+    TaskState, Webhook, WebhookChange, WebhookHealth, WebhookSecret, Webhooks,
+};
 pub use identify::Caller;
 pub use keys::{Key, Keys, MintedKey, NewKey, ProjectCover};
 pub use master::MasterKey;

@@ -26,6 +26,7 @@ pub struct Record {
     rows: OrgStore,
     /// The rows that the tool was given.
     sealed: Option<OrgStore>,
+    ended: bool,
 }
 
 impl Guard {
@@ -39,6 +40,7 @@ impl Guard {
             began: Instant::now(),
             rows: self.rows_of(&principal.org),
             sealed: None,
+            ended: false,
         }
     }
 }
@@ -74,23 +76,32 @@ impl Record {
         rows
     }
 
-    /// Closes the record: when this answers it is written.
-    pub async fn close(mut self, outcome: Outcome, code: Option<i64>) -> Result<CallRecord> {
-        if let Some(written) = self.end(outcome, code)? {
-            written.await?;
+    /// Closes the record: when this answers well it is written, and when it does not the call has failed, whatever it did.
+    pub async fn close(&mut self, outcome: Outcome, code: Option<i64>) -> Result<()> {
+        let written = match self.end(outcome, code) {
+            Ok(Some(written)) => written.await,
+            Ok(None) => Ok(()),
+            Err(error) => Err(error),
+        };
+        if let Err(error) = &written {
+            self.call.outcome = Outcome::Failed(error.kind());
         }
-        Ok(self.call)
+        written
     }
 
-    /// Closes the record of a call whose caller went away. It is written soon; there is nobody to wait for it.
-    pub fn abandon(mut self) -> CallRecord {
+    /// Closes the record of a call whose caller went away, unless it is being closed already. It is written soon; there is nobody
+    /// to wait for it.
+    pub fn abandon(&mut self) {
+        if self.ended {
+            return;
+        }
         if let Err(error) = self.end(Outcome::Cancelled, None) {
             tracing::error!(request = %self.call.request, %error, "a cancelled call could not be recorded");
         }
-        self.call
     }
 
     fn end(&mut self, outcome: Outcome, code: Option<i64>) -> Result<Option<impl Future<Output = Result<()>> + use<>>> {
+        self.ended = true;
         finish(&mut self.call, outcome, self.began);
         self.call.code = code;
         let told_already = self.sealed.as_ref().is_some_and(OrgStore::is_sealed);

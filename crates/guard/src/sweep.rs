@@ -1,11 +1,11 @@
 //! What dead credentials leave behind is cleared away some time after their death. Sessions themselves stay: rows name them.
 
-use base::limits::{DEAD_SESSION_KEYS_KEPT_MS, SWEEP_ROWS_MAX};
+use base::limits::{DEAD_SESSION_KEYS_KEPT_MS, SWEEP_ROWS_MAX, TASKS_KEPT_MS};
 use base::{OrgId, PageRequest, Result, Timestamp, limits};
 use store::params;
 
 use crate::guard::Guard;
-use crate::{agents, keys, users};
+use crate::{agents, hooks, keys, users};
 
 /// How many rows a sweep removed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -16,6 +16,8 @@ pub struct Swept {
     pub agent_tokens: u64,
     /// Expired console logins.
     pub logins: u64,
+    /// Calls that were over long ago.
+    pub tasks: u64,
 }
 
 impl Swept {
@@ -45,6 +47,11 @@ impl Guard {
         let agent_tokens =
             Kind { any: agents::sql::ANY_EXPIRED_TOKEN, delete: agents::sql::DELETE_SOME_EXPIRED_TOKENS, dead_since: now };
         let logins = Kind { any: users::sql::ANY_EXPIRED_LOGIN, delete: users::sql::DELETE_SOME_EXPIRED_LOGINS, dead_since: now };
+        let tasks = Kind {
+            any: hooks::sql::ANY_OLD_TASK,
+            delete: hooks::sql::DELETE_SOME_OLD_TASKS,
+            dead_since: now.plus_ms(-TASKS_KEPT_MS),
+        };
         let (mut page, mut swept) = (PageRequest { rows: limits::PAGE_ROWS_MAX, after: None }, Swept::default());
         loop {
             let orgs = self.orgs().list(&page).await?;
@@ -52,6 +59,7 @@ impl Guard {
                 swept.session_keys += self.sweep_org(&org.id, &session_keys).await?;
                 swept.agent_tokens += self.sweep_org(&org.id, &agent_tokens).await?;
                 swept.logins += self.sweep_org(&org.id, &logins).await?;
+                swept.tasks += self.sweep_org(&org.id, &tasks).await?;
             }
             match orgs.next {
                 Some(next) => page.after = Some(next),

@@ -6,6 +6,8 @@ use std::path::PathBuf;
 use base::limits::Limits;
 use base::{Clock, Network};
 
+use crate::hooks::{Retry, Subscribers};
+
 /// Everything that decides how a server runs.
 #[derive(Clone, Debug)]
 pub struct Config {
@@ -21,6 +23,12 @@ pub struct Config {
     pub allow_roots: Vec<PathBuf>,
     /// Networks of proxies whose word for the client's address is believed.
     pub trust_proxies: Vec<Network>,
+    /// Networks that webhooks may reach although they are not public.
+    pub allow_webhook_nets: Vec<Network>,
+    /// How often a webhook's delivery is tried, and how long apart.
+    pub webhook_retry: Retry,
+    /// Who else is told of calls as they happen.
+    pub subscribers: Subscribers,
     /// A PostgreSQL database instead of a file in the data folder.
     pub database_url: Option<String>,
     /// Where the master key comes from.
@@ -58,6 +66,9 @@ impl Config {
             allow_hosts: Vec::new(),
             allow_roots: Vec::new(),
             trust_proxies: Vec::new(),
+            allow_webhook_nets: Vec::new(),
+            webhook_retry: Retry::default(),
+            subscribers: Subscribers::default(),
             database_url: None,
             master_key: MasterKeySource::DataFolder,
             first_root: None,

@@ -12,6 +12,8 @@ use prometheus_client::metrics::gauge::Gauge;
 use prometheus_client::metrics::histogram::{Histogram, exponential_buckets};
 use prometheus_client::registry::Registry;
 
+use crate::hooks::{Phase, Subscriber, VerbEvent};
+
 #[derive(Clone, Debug, Hash, PartialEq, Eq, EncodeLabelSet)]
 struct CallLabels {
     tool: String,
@@ -25,11 +27,31 @@ struct RefusalLabels {
     status: u16,
 }
 
-/// The counters of one server.
+#[derive(Clone, Debug, Hash, PartialEq, Eq, EncodeLabelSet)]
+struct DenialLabels {
+    reason: &'static str,
+}
+
+#[derive(Clone, Debug, Hash, PartialEq, Eq, EncodeLabelSet)]
+struct TrialLabels {
+    would_be: &'static str,
+}
+
+#[derive(Clone, Debug, Hash, PartialEq, Eq, EncodeLabelSet)]
+struct DeliveryLabels {
+    outcome: &'static str,
+}
+
+/// The counters of one server. Calls are counted as a subscriber of the hook bus.
 pub(crate) struct Metrics {
     registry: Registry,
     calls: Family<CallLabels, Counter>,
+    calls_in_flight: Gauge<i64, std::sync::atomic::AtomicI64>,
     call_seconds: Histogram,
+    denials: Family<DenialLabels, Counter>,
+    trials: Family<TrialLabels, Counter>,
+    deliveries: Family<DeliveryLabels, Counter>,
+    hook_panics: Counter,
     refusals: Family<RefusalLabels, Counter>,
     connections: Gauge<i64, std::sync::atomic::AtomicI64>,
     requests: Counter<u64, AtomicU64>,
@@ -40,19 +62,66 @@ impl Metrics {
         let mut registry = Registry::with_prefix("toolcrib");
         let calls = Family::<CallLabels, Counter>::default();
         let call_seconds = Histogram::new(exponential_buckets(0.000_05, 2.0, 18));
+        let calls_in_flight = Gauge::default();
+        let denials = Family::<DenialLabels, Counter>::default();
+        let trials = Family::<TrialLabels, Counter>::default();
+        let deliveries = Family::<DeliveryLabels, Counter>::default();
+        let hook_panics = Counter::default();
         let refusals = Family::<RefusalLabels, Counter>::default();
         let connections = Gauge::default();
         let requests = Counter::default();
         registry.register("calls", "Tool calls, by how they ended", calls.clone());
+        registry.register("calls_in_flight", "Tool calls that the gate let in and that have not ended", calls_in_flight.clone());
+        registry.register("policy_denials", "Tool calls that policy denied, by reason", denials.clone());
+        registry.register("policy_log_only", "Tool calls that policies on trial would have decided otherwise", trials.clone());
+        registry.register("webhook_deliveries", "Deliveries to webhooks, by how they went", deliveries.clone());
+        registry.register("hook_panics", "Subscribers of the hook bus that panicked", hook_panics.clone());
         registry.register("call_seconds", "How long tool calls took", call_seconds.clone());
         registry.register("door_refusals", "Requests refused before they became calls", refusals.clone());
         registry.register("connections", "Open connections", connections.clone());
         registry.register("requests", "HTTP requests", requests.clone());
-        Self { registry, calls, call_seconds, refusals, connections, requests }
+        Self {
+            registry,
+            calls,
+            calls_in_flight,
+            call_seconds,
+            denials,
+            trials,
+            deliveries,
+            hook_panics,
+            refusals,
+            connections,
+            requests,
+        }
     }
 
-    /// Counts a call.
-    pub(crate) fn called(&self, call: &CallRecord) {
+    /// Where panics of the hook bus's subscribers are counted.
+    pub(crate) fn hook_panics(&self) -> Counter {
+        self.hook_panics.clone()
+    }
+
+    /// Counts a delivery to a webhook.
+    pub(crate) fn delivered(&self, arrived: bool) {
+        let outcome = if arrived { "arrived" } else { "failed" };
+        self.deliveries.get_or_create(&DeliveryLabels { outcome }).inc();
+    }
+
+    /// Counts what policy said of a call.
+    fn decided(&self, call: &CallRecord) {
+        let Some(decision) = &call.decision else {
+            return;
+        };
+        if !decision.allowed {
+            self.denials.get_or_create(&DenialLabels { reason: decision.reason.word() }).inc();
+        }
+        if let Some(trial) = decision.log_only.as_ref().filter(|trial| trial.allowed != decision.allowed) {
+            let would_be = if trial.allowed { "allowed" } else { "denied" };
+            self.trials.get_or_create(&TrialLabels { would_be }).inc();
+        }
+    }
+
+    /// Counts a call that has ended.
+    fn called(&self, call: &CallRecord) {
         // A name that no tool has is the caller's own text: it must not become a label.
         let unknown = call.outcome == Outcome::Refused(base::Kind::ToolNotFound);
         let tool = if unknown { "unknown".to_owned() } else { call.tool.to_string() };
@@ -89,6 +158,26 @@ impl Metrics {
             writeln!(text, "toolcrib_resident_bytes {bytes}\n# EOF")?;
         }
         Ok(text)
+    }
+}
+
+impl Subscriber for Metrics {
+    fn on(&self, event: &VerbEvent<'_>) {
+        match &event.phase {
+            Phase::PreVerb { denied: true } => {
+                self.decided(event.call);
+                self.called(event.call);
+            }
+            Phase::PreVerb { denied: false } => {
+                self.decided(event.call);
+                self.calls_in_flight.inc();
+            }
+            Phase::PostVerb { .. } => {
+                self.calls_in_flight.dec();
+                self.called(event.call);
+            }
+            Phase::VerbError(_) => {}
+        }
     }
 }
 

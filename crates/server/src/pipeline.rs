@@ -26,17 +26,19 @@ pub(crate) struct ToolCall<'a> {
 
 /// Finds the tool, asks the gate, does the work, and records how it ended, refusals too: no answer without its record.
 pub(crate) async fn answer(state: &State, call: ToolCall<'_>) -> Result<Reply, Fault> {
-    let mut record = state.record(call.caller, call.request, call.name);
+    let sent = call.arguments.as_ref().ok().copied().flatten();
+    let mut record = state.record(call.caller, call.request, call.name, sent);
     let work = async {
         let tool = state.catalogue.find(call.name)?;
         record.names(tool.spec().name);
         // The gate says when the arguments are looked at: after scope and allowlist.
-        let (permit, arguments) = state.guard.admit(call.caller, tool.spec(), record.open()?, |record| {
+        let (permit, arguments) = state.guard.admit(call.caller, tool.spec(), record.open(), |record| {
             let arguments = Arguments::from_json(call.arguments.clone()?)?.into_value();
             record.takes(&arguments)?;
             tool.check(&arguments, call.exchange)?;
             Ok::<_, Fault>(arguments)
         })?;
+        record.admitted();
         call.notify.begin();
         let admitted = Call { permit: &permit, services: &state.services, exchange: call.exchange, notify: call.notify };
         tool.run(admitted, arguments).await

@@ -14,6 +14,7 @@ use tools::{Catalogue, Changes, Services};
 
 use crate::config::Config;
 use crate::data_folder::{DataFolder, ServerFile};
+use crate::hooks::{Bus, Courier, Relay, Subscriber};
 use crate::hosts::{Hosts, host_of_url};
 use crate::listeners::Listeners;
 use crate::listing::Listings;
@@ -30,6 +31,7 @@ pub struct Server {
     stop: watch::Sender<bool>,
     serving: JoinHandle<()>,
     sweeping: JoinHandle<()>,
+    relaying: JoinHandle<()>,
     state: Shared,
     store: Store,
     _folder: DataFolder,
@@ -73,10 +75,13 @@ impl Server {
         #[expect(clippy::disallowed_methods, reason = "the accept loop; `stop` waits for it")]
         let serving = tokio::spawn(listen::serve(listener, router, Arc::clone(&state), stopping.clone()));
         #[expect(clippy::disallowed_methods, reason = "the janitor; `stop` waits for it")]
-        let sweeping = tokio::spawn(janitor::sweep_hourly(Arc::clone(&state), stopping));
+        let sweeping = tokio::spawn(janitor::sweep_hourly(Arc::clone(&state), stopping.clone()));
+        let relay = Relay::new(Arc::clone(&state), &folder.node()?, config.webhook_retry, stopping);
+        #[expect(clippy::disallowed_methods, reason = "the hook relay; `stop` waits for it")]
+        let relaying = tokio::spawn(relay.run());
         tracing::info!(%address, engine = ?store.engine(), data = %folder.path().display(), "ready");
         let data = folder.path().to_owned();
-        Ok(Self { address, server_file, data, first_start, stop, serving, sweeping, state, store, _folder: folder })
+        Ok(Self { address, server_file, data, first_start, stop, serving, sweeping, relaying, state, store, _folder: folder })
     }
 
     /// Where it listens.
@@ -113,6 +118,9 @@ impl Server {
         }
         if let Err(error) = self.sweeping.await {
             tracing::error!(%error, "the janitor failed");
+        }
+        if let Err(error) = self.relaying.await {
+            tracing::error!(%error, "the hook relay failed");
         }
         self.store.close().await;
     }
@@ -152,13 +160,18 @@ fn make_state(
     let allowed = config.allow_roots.iter().map(|root| root.canonicalize().unwrap_or_else(|_| root.clone())).collect::<Vec<_>>();
     let roots =
         RootRule { anywhere: allowed.is_empty() && config.listen.ip().is_loopback(), allowed, data: folder.path().to_owned() };
+    let metrics = Arc::new(Metrics::new());
+    let mut subscribers: Vec<Arc<dyn Subscriber>> = vec![Arc::clone(&metrics) as Arc<dyn Subscriber>];
+    subscribers.extend(config.subscribers.0.iter().cloned());
     Ok(Arc::new(State {
         guard,
         catalogue,
         services,
         listings: Listings::new(),
         listeners: Listeners::default(),
-        metrics: Metrics::new(),
+        bus: Bus::new(subscribers, metrics.hook_panics()),
+        courier: Courier::new(&config.allow_webhook_nets),
+        metrics,
         hosts,
         limits: config.limits.clone(),
         server_info: ServerInfo { name: config.server_name.clone(), version: env!("CARGO_PKG_VERSION").to_owned() },

@@ -9,6 +9,7 @@ use guard::Guard;
 use mcp::reply::ServerInfo;
 use tools::{Catalogue, Services};
 
+use crate::hooks::{Bus, Courier};
 use crate::hosts::Hosts;
 use crate::listeners::Listeners;
 use crate::listing::Listings;
@@ -21,7 +22,9 @@ pub(crate) struct State {
     pub(crate) services: Services,
     pub(crate) listings: Listings,
     pub(crate) listeners: Listeners,
-    pub(crate) metrics: Metrics,
+    pub(crate) metrics: Arc<Metrics>,
+    pub(crate) bus: Bus,
+    pub(crate) courier: Courier,
     pub(crate) hosts: Hosts,
     pub(crate) limits: Limits,
     /// What the server calls itself in handshakes.

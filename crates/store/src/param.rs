@@ -2,7 +2,7 @@
 
 use base::{
     AgentId, BrickId, BrickVersionId, Error, KeyId, Kind, KitId, KitVersionId, OrgId, ProjectId, Result, SessionId, Timestamp,
-    TokenId, UserId,
+    TokenId, UserId, WebhookId,
 };
 use bytes::BytesMut;
 use tokio_postgres::types::{IsNull, ToSql, Type, to_sql_checked};
@@ -116,7 +116,20 @@ macro_rules! ids_as_params {
     )*};
 }
 
-ids_as_params!(OrgId, ProjectId, KeyId, SessionId, AgentId, TokenId, UserId, BrickId, BrickVersionId, KitId, KitVersionId);
+ids_as_params!(
+    OrgId,
+    ProjectId,
+    KeyId,
+    SessionId,
+    AgentId,
+    TokenId,
+    UserId,
+    BrickId,
+    BrickVersionId,
+    KitId,
+    KitVersionId,
+    WebhookId
+);
 
 /// Refuses text that only one engine could keep: PostgreSQL's TEXT has no NUL character.
 pub(crate) fn check(params: &[Param<'_>]) -> Result<()> {

@@ -50,6 +50,10 @@ pub(crate) struct Settings {
     #[arg(long, env = "TOOLCRIB_TRUST_PROXY", value_name = "CIDR", value_delimiter = ',')]
     pub(crate) trust_proxy: Option<Vec<Network>>,
 
+    /// Network that webhooks may reach although it is not public, like 10.0.0.0/8 (repeatable)
+    #[arg(long, env = "TOOLCRIB_ALLOW_WEBHOOK_NET", value_name = "CIDR", value_delimiter = ',')]
+    pub(crate) allow_webhook_net: Option<Vec<Network>>,
+
     /// PostgreSQL database to use instead of a file in the data folder
     #[arg(long, env = "TOOLCRIB_DATABASE_URL", value_name = "postgres://…", hide_env_values = true)]
     pub(crate) database_url: Option<String>,
@@ -107,6 +111,7 @@ impl Settings {
             allow_host: self.allow_host.or(lower.allow_host),
             allow_root: self.allow_root.or(lower.allow_root),
             trust_proxy: self.trust_proxy.or(lower.trust_proxy),
+            allow_webhook_net: self.allow_webhook_net.or(lower.allow_webhook_net),
             database_url: self.database_url.or(lower.database_url),
             master_key_file: self.master_key_file.or(lower.master_key_file),
             server_name: self.server_name.or(lower.server_name),

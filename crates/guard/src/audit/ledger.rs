@@ -14,13 +14,16 @@ use store::{OrgStore, OrgTx, params};
 
 use super::event::{By, Event};
 use super::sql;
+use crate::hooks::Wake;
 use crate::master::MasterKey;
 use crate::vault::Vault;
 
 /// Appends to the trails of all orgs.
 pub(crate) struct Ledger {
     clock: Clock,
-    pub(super) vault: Vault,
+    pub(crate) vault: Vault,
+    /// Who follows the trails is told here that one has grown.
+    pub(crate) wake: Wake,
     digest_key: [u8; 32],
     /// Opened signing keys, by org and key id.
     keys: Cache<(OrgId, String), Arc<SigningKey>>,
@@ -39,6 +42,7 @@ impl Ledger {
         Arc::new(Self {
             clock,
             vault: Vault::new(master),
+            wake: Wake::default(),
             digest_key: master.derive("audit-arguments"),
             keys: Cache::new(limits::SIGNING_KEY_CACHE_MAX),
         })
@@ -117,7 +121,9 @@ impl Ledger {
             signature,
             head.kid
         ];
-        tx.execute(sql::APPEND, &params).map(drop)
+        tx.execute(sql::APPEND, &params)?;
+        self.wake.tell(tx.org());
+        Ok(())
     }
 
     fn head(&self, tx: &mut OrgTx<'_, '_>) -> Result<Head> {

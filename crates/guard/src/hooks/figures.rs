@@ -1,0 +1,153 @@
+//! Tasks and costs: rows that each call leaves once, however often the relay starts over.
+
+use std::collections::BTreeMap;
+
+use base::{OrgId, Result, Timestamp, limits};
+use serde_json::Value;
+use store::{OrgStore, OrgTx, params};
+
+use super::happened::{self, Happened};
+use super::{FIGURES, sql};
+use crate::guard::Guard;
+
+const HOUR_MS: i64 = 60 * 60 * 1_000;
+
+/// The hour that a moment lies in.
+pub(super) fn hour_of(time: Timestamp) -> i64 {
+    time.ms().div_euclid(HOUR_MS).saturating_mul(HOUR_MS)
+}
+
+/// What is summed up together.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct CostKey {
+    hour: i64,
+    verb: String,
+    agent: String,
+    project: String,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct Sums {
+    calls: i64,
+    failed: i64,
+    duration_us: i64,
+}
+
+impl Guard {
+    /// Writes the tasks and costs of the next events of an org. Says how many events it has got past: none when there is nothing
+    /// to do.
+    pub async fn advance_figures(&self, org: &OrgId) -> Result<usize> {
+        advance(&self.rows_of(org), self.clock.now()).await
+    }
+
+    /// Orgs that have events which some subscriber has not seen, those after `after` in the order of their ids.
+    pub async fn orgs_behind(&self, after: Option<&OrgId>) -> Result<Vec<OrgId>> {
+        let after = after.map_or("", OrgId::as_str);
+        let params = params![after, FIGURES, limits::PAGE_ROWS_MAX];
+        self.store.query(sql::ORGS_BEHIND, &params, |row| Ok(OrgId::from_row(row.text(0)?))).await
+    }
+}
+
+pub(super) async fn advance(rows: &OrgStore, now: Timestamp) -> Result<usize> {
+    let seen = rows.first(sql::CURSOR, &params![FIGURES], |row| row.get::<i64>(0)).await?;
+    let events = happened::after(rows, seen.unwrap_or(0)).await?;
+    let Some(through) = events.last().map(|event| event.sequence) else {
+        return Ok(0);
+    };
+    let (passed, costs) = (events.len(), costs_of(&events));
+    // What is older would be swept away at once: the first start of a release that knows tasks reads the whole trail.
+    let kept_since = now.plus_ms(-limits::TASKS_KEPT_MS);
+    rows.note(move |tx| {
+        // Another node, or a reader in a hurry, was here meanwhile: what they have counted is not counted again.
+        if tx.first(sql::CURSOR, &params![FIGURES], |row| row.get::<i64>(0))? != seen {
+            return Ok(());
+        }
+        for event in events.iter().filter(|event| event.at > kept_since) {
+            insert_task(tx, event)?;
+        }
+        for (key, sums) in &costs {
+            let CostKey { hour, verb, agent, project } = key;
+            tx.execute(sql::ADD_COST, &params![hour, verb, agent, project, sums.calls, sums.failed, sums.duration_us])?;
+        }
+        tx.execute(sql::SET_CURSOR, &params![FIGURES, through]).map(drop)
+    })
+    .await?;
+    Ok(passed)
+}
+
+fn insert_task(tx: &mut OrgTx<'_, '_>, event: &Happened) -> Result<()> {
+    let Some(state) = event.call_state() else {
+        return Ok(());
+    };
+    let verb = event.entity_id.as_deref().unwrap_or_default();
+    let (session, agent, project) = (event.text("sessionId"), event.text("agentId"), event.text("projectId"));
+    let started_at = event.started_at();
+    let params = params![event.sequence, event.request_id, verb, session, agent, project, state, started_at, event.at];
+    tx.execute(sql::INSERT_TASK, &params).map(drop)
+}
+
+fn costs_of(events: &[Happened]) -> BTreeMap<CostKey, Sums> {
+    let mut costs = BTreeMap::<CostKey, Sums>::new();
+    for event in events {
+        let Some(state) = event.call_state() else {
+            continue;
+        };
+        // A name that no tool has is the caller's own text: it must not make rows.
+        let verb = if event.error_kind() == Some("tool_not_found") { Some("unknown") } else { event.entity_id.as_deref() };
+        let text = |member: &str| event.text(member).unwrap_or_default().to_owned();
+        let key = CostKey {
+            hour: hour_of(event.at),
+            verb: verb.unwrap_or_default().to_owned(),
+            agent: text("agentId"),
+            project: text("projectId"),
+        };
+        let sums = costs.entry(key).or_default();
+        sums.calls += 1;
+        sums.failed += i64::from(state != "completed");
+        let ms = event.payload.get("durationMs").and_then(Value::as_f64).unwrap_or(0.0);
+        sums.duration_us = sums.duration_us.saturating_add((ms * 1_000.0).round() as i64);
+    }
+    costs
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    fn call(state: &str, verb: &str, payload: Value) -> Happened {
+        Happened {
+            sequence: 1,
+            id: "evt_1".to_owned(),
+            at: Timestamp::from_ms(HOUR_MS + 5),
+            event_type: format!("call.{state}"),
+            actor_type: "session".to_owned(),
+            actor_id: None,
+            entity_type: None,
+            entity_id: Some(verb.to_owned()),
+            request_id: None,
+            payload,
+        }
+    }
+
+    #[test]
+    fn calls_are_summed_up_by_hour_verb_agent_and_project() {
+        let minted = Happened { event_type: "key.minted".to_owned(), ..call("completed", "key_1", json!({})) };
+        let events = [
+            call("completed", "kits.list", json!({"durationMs": 1.5})),
+            call("cancelled", "kits.list", json!({"durationMs": 0.25})),
+            call("completed", "kits.list", json!({"durationMs": 1.0, "agentId": "agt_1"})),
+            call("refused", "made up", json!({"durationMs": 0.0, "error": {"kind": "tool_not_found"}})),
+            minted,
+        ];
+        let costs = costs_of(&events);
+        let sums = |verb: &str, agent: &str| {
+            let key = CostKey { hour: HOUR_MS, verb: verb.to_owned(), agent: agent.to_owned(), project: String::new() };
+            costs[&key]
+        };
+        assert_eq!(costs.len(), 3);
+        assert_eq!(sums("kits.list", ""), Sums { calls: 2, failed: 1, duration_us: 1_750 });
+        assert_eq!(sums("kits.list", "agt_1"), Sums { calls: 1, failed: 0, duration_us: 1_000 });
+        assert_eq!(sums("unknown", ""), Sums { calls: 1, failed: 1, duration_us: 0 });
+    }
+}

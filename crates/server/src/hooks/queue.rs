@@ -1,0 +1,90 @@
+//! Which work of the relay is planned, and which is under way. Nothing here waits or does the work.
+
+use std::collections::{BTreeSet, HashMap};
+use std::hash::Hash;
+use std::time::Instant;
+
+/// Planned work and work under way: each job is at most once in either.
+pub(super) struct Queue<J> {
+    planned: HashMap<J, Instant>,
+    in_order: BTreeSet<(Instant, J)>,
+    /// Jobs under way, and when they are wanted again.
+    busy: HashMap<J, Option<Instant>>,
+}
+
+impl<J: Copy + Eq + Hash + Ord> Queue<J> {
+    pub(super) fn new() -> Self {
+        Self { planned: HashMap::new(), in_order: BTreeSet::new(), busy: HashMap::new() }
+    }
+
+    /// Wants `job` done at `at`, or earlier if it was wanted earlier already. One that is under way is done once more.
+    pub(super) fn plan(&mut self, job: J, at: Instant) {
+        if let Some(again) = self.busy.get_mut(&job) {
+            *again = Some(again.map_or(at, |again| again.min(at)));
+            return;
+        }
+        match self.planned.get(&job) {
+            Some(earlier) if *earlier <= at => return,
+            Some(later) => drop(self.in_order.remove(&(*later, job))),
+            None => {}
+        }
+        self.planned.insert(job, at);
+        self.in_order.insert((at, job));
+    }
+
+    /// A job whose time has come, which is under way from now on.
+    pub(super) fn start(&mut self, now: Instant) -> Option<J> {
+        let (at, job) = *self.in_order.first()?;
+        if at > now {
+            return None;
+        }
+        self.in_order.remove(&(at, job));
+        self.planned.remove(&job);
+        self.busy.insert(job, None);
+        Some(job)
+    }
+
+    /// A job is done.
+    pub(super) fn done(&mut self, job: J) {
+        if let Some(Some(again)) = self.busy.remove(&job) {
+            self.plan(job, again);
+        }
+    }
+
+    /// When the next job's time comes.
+    pub(super) fn next_at(&self) -> Option<Instant> {
+        self.in_order.first().map(|(at, _)| *at)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::time::Duration;
+
+    #[test]
+    fn jobs_start_in_the_order_of_their_times_and_once() {
+        let (mut queue, now) = (Queue::new(), Instant::now());
+        let after = |ms| now + Duration::from_millis(ms);
+        queue.plan('a', after(20));
+        queue.plan('b', after(10));
+        queue.plan('a', after(5));
+        queue.plan('a', after(30));
+        assert_eq!((queue.start(now), queue.next_at()), (None, Some(after(5))));
+        assert_eq!((queue.start(after(10)), queue.start(after(10)), queue.start(after(99))), (Some('a'), Some('b'), None));
+    }
+
+    #[test]
+    fn what_is_wanted_while_it_runs_is_done_once_more_afterwards() {
+        let (mut queue, now) = (Queue::new(), Instant::now());
+        queue.plan('a', now);
+        assert_eq!(queue.start(now), Some('a'));
+        queue.plan('a', now + Duration::from_secs(1));
+        queue.plan('a', now);
+        assert_eq!(queue.start(now), None, "never twice at once");
+        queue.done('a');
+        assert_eq!(queue.start(now), Some('a'));
+        queue.done('a');
+        assert_eq!(queue.next_at(), None);
+    }
+}
