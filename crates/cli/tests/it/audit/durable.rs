@@ -1,0 +1,1 @@
+//! No acknowledged call without its entry, whatever happens to the process.
