@@ -4,7 +4,8 @@ use base::{Clock, Error, Kind, Result};
 
 use crate::{Tx, params, sql};
 
-const MIGRATIONS: &[&str] = &[include_str!("../migrations/0001_spine.sql")];
+const MIGRATIONS: &[&str] =
+    &[include_str!("../migrations/0001_spine.sql"), include_str!("../migrations/0002_spine_leftovers.sql")];
 
 /// The schema this release writes. A store that is ahead of it is refused: an old release must not touch it.
 pub const SCHEMA_VERSION: i64 = MIGRATIONS.len() as i64;
