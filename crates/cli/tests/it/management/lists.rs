@@ -4,7 +4,7 @@ use reqwest::Method;
 use serde_json::{Value, json};
 
 use super::{refused, text};
-use crate::menu::{Need, ROUTES, Things};
+use crate::menu::Things;
 use crate::support::{Crib, Engine, both_engines};
 
 /// Every list: its path, the member that holds the rows, and their ids.
