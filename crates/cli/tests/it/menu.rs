@@ -242,8 +242,9 @@ pub(crate) const ROUTES: &[RouteRow] = &[
     route("POST", "/api/kits/{kitId}/deprecate", Need::Human, NONE),
     route("GET", "/api/org/{orgId}/policies", ORG_READ, NONE),
     route("GET", "/api/org/{orgId}/policies/{policyId}", ORG_READ, NONE),
-    route("PUT", "/api/org/{orgId}/policies/{policyId}", Need::Scope("policies:write"), |_| {
-        Some(json!({"cedar": "permit (principal, action, resource);"}))
+    route("PUT", "/api/org/{orgId}/policies/{policyId}", Need::Scope("policies:write"), |things| {
+        // The same text again would change nothing.
+        Some(json!({"cedar": format!("// {}\npermit (principal, action, resource);", things.new_name)}))
     }),
     route("DELETE", "/api/org/{orgId}/policies/{policyId}", Need::Scope("policies:write"), NONE),
     route("POST", "/api/org/{orgId}/policy/check", ORG_READ, |_| Some(json!({"cedar": "permit (principal, action, resource);"}))),

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use crate::menu::TOOLS;
 use crate::support::{Crib, Engine, Tenant, both_engines, call};
 
-const ALL: &[&str] = &["bricks.create_draft", "bricks.list", "kits.create_draft", "kits.get", "kits.list"];
+const ALL: &[&str] = &["bricks.create_draft", "bricks.list", "kits.create_draft", "kits.list", "kits.get"];
 
 async fn put(tenant: &Tenant<'_>, id: &str, cedar: &str) -> Value {
     tenant.put(&format!("policies/{id}"), json!({"cedar": cedar})).await.expect(200)["policy"].clone()

@@ -51,7 +51,7 @@ both_engines! {
         for (tampering, broken) in [
             ("UPDATE audit_events SET actor_id = 'someone else' WHERE org_id = ?1 AND sequence = 3", 3),
             ("UPDATE audit_events SET payload = '{}' WHERE org_id = ?1 AND sequence = 2", 2),
-            ("DELETE FROM audit_events WHERE org_id = ?1 AND sequence = 3", 4),
+            ("DELETE FROM audit_events WHERE org_id = ?1 AND sequence = 3", 3),
             ("UPDATE audit_events SET signature = (SELECT e.signature FROM audit_events e WHERE e.org_id = ?1 AND e.sequence = 4)
               WHERE org_id = ?1 AND sequence = 5", 5),
             ("UPDATE audit_events SET kid = 'forged' WHERE org_id = ?1 AND sequence = 4", 4),
