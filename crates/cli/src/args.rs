@@ -3,7 +3,7 @@
 use clap::{Parser, Subcommand};
 
 use crate::commands::{
-    agent, bench, brick, completions, connect, doctor, key, org, project, run, serve, session, stdio, tools, user,
+    agent, audit, bench, brick, completions, connect, doctor, key, org, project, run, serve, session, stdio, tools, user,
 };
 use crate::help;
 
@@ -71,6 +71,9 @@ pub(crate) enum Command {
     #[command(after_help = help::KIT)]
     Kit(brick::BrickArgs),
 
+    /// The audit trail: verify an export
+    #[command(after_help = help::AUDIT)]
+    Audit(audit::AuditArgs),
     /// Measure what the server costs on this machine
     #[command(after_help = help::BENCH)]
     Bench(bench::BenchArgs),

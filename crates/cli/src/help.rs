@@ -141,6 +141,10 @@ Examples:
   toolcrib kit list
   toolcrib kit show \"$KIT\" --json";
 
+pub(crate) const AUDIT: &str = "\
+Example:
+  toolcrib audit verify --log audit.jsonl --jwks keys.json";
+
 pub(crate) const BENCH: &str = "\
 Example:
   toolcrib bench doors --rounds 3 --orgs 0";

@@ -26,7 +26,9 @@ use clap::{CommandFactory, Parser};
 use tokio::runtime::{Builder, Runtime};
 
 use args::{Cli, Command};
-use commands::{agent, bench, brick, completions, connect, doctor, key, org, project, run, serve, session, stdio, tools, user};
+use commands::{
+    agent, audit, bench, brick, completions, connect, doctor, key, org, project, run, serve, session, stdio, tools, user,
+};
 use config::Settings;
 
 /// A call makes some hundred small allocations; this allocator halves what they cost.
@@ -54,6 +56,7 @@ fn start(command: Command) -> Result<ExitCode> {
     match command {
         Command::Watch => run::watch().map(|()| ExitCode::SUCCESS),
         Command::Completions(args) => completions::run(&args, &Cli::command()).map(|()| ExitCode::SUCCESS),
+        Command::Audit(args) => audit::run(&args),
         Command::Serve(args) => {
             let settings = args.resolve()?;
             let (filter, format) = settings.logging(SERVER_FILTER);
@@ -96,9 +99,12 @@ async fn client(command: Command) -> Result<ExitCode> {
         Command::User(args) => user::run(args).await.map(success),
         Command::Brick(args) => brick::run_brick(args).await.map(success),
         Command::Kit(args) => brick::run_kit(args).await.map(success),
-        Command::Bench(_) | Command::Serve(_) | Command::Stdio(_) | Command::Completions(_) | Command::Watch => {
-            Ok(ExitCode::SUCCESS)
-        }
+        Command::Audit(_)
+        | Command::Bench(_)
+        | Command::Serve(_)
+        | Command::Stdio(_)
+        | Command::Completions(_)
+        | Command::Watch => Ok(ExitCode::SUCCESS),
     }
 }
 

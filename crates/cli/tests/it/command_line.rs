@@ -1,5 +1,6 @@
 //! Every command but the long-lived ones, as a process: what it prints, what it ends with, what it tells to do.
 
+mod audit;
 mod calls;
 mod defaults;
 mod doctor;
