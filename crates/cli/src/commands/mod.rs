@@ -1,6 +1,7 @@
 //! One file a command. A command reads its arguments, asks the API or the door, and prints; nothing else happens here.
 
 pub(crate) mod agent;
+pub(crate) mod audit;
 pub(crate) mod bench;
 pub(crate) mod brick;
 pub(crate) mod completions;

@@ -18,8 +18,9 @@ Examples:
     --arguments '{\"limit\": 500}'
   toolcrib policy explain --agent ci-bot --tool bricks.list --with new.cedar
 
-Without --arguments the question is whether the tool is listed. Exits with 0
-whatever the answer is; `toolcrib policy test` compares answers.";
+Without --arguments the question is whether the tool is listed, and policies on
+trial (log_only) are not asked. Exits with 0 whatever the answer is; `toolcrib
+policy test` compares answers.";
 
 /// What is asked.
 #[derive(Args, Debug)]
