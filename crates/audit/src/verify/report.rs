@@ -75,7 +75,7 @@ pub struct Report {
     pub signed_by_revoked: u64,
     /// Whether signatures were checked at all.
     pub signatures_checked: bool,
-    /// How the trail stands to the checkpoint, if one was given.
+    /// How a good trail stands to the checkpoint, if one was given.
     pub checkpoint: Option<AtCheckpoint>,
 }
 

@@ -25,9 +25,9 @@ Without --log the server verifies what it has stored. With --log and --jwks
 neither a server nor the network is needed: the way to check on the server.
 
 Exits with 0 when the trail is good, with 1 when it is not, and with 2 when a
-file cannot be read or the server cannot be asked. The first bad entry is named. Only a checkpoint that was
-kept elsewhere shows that a trail's tail was cut off or all of it was written
-anew. docs/audit-format.md has the format.";
+file cannot be read or the server cannot be asked. The first bad entry is
+named. Only a checkpoint that was kept elsewhere shows that a trail's tail was
+cut off or all of it was written anew. docs/audit-format.md has the format.";
 
 /// What is neither a good trail nor a bad one.
 const UNREADABLE: u8 = 2;
