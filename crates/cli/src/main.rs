@@ -27,7 +27,7 @@ use tokio::runtime::{Builder, Runtime};
 
 use args::{Cli, Command};
 use commands::{
-    agent, audit, bench, brick, completions, connect, doctor, key, org, project, run, serve, session, stdio, tools, user,
+    agent, audit, bench, brick, completions, connect, doctor, key, org, policy, project, run, serve, session, stdio, tools, user,
 };
 use config::Settings;
 
@@ -56,7 +56,6 @@ fn start(command: Command) -> Result<ExitCode> {
     match command {
         Command::Watch => run::watch().map(|()| ExitCode::SUCCESS),
         Command::Completions(args) => completions::run(&args, &Cli::command()).map(|()| ExitCode::SUCCESS),
-        Command::Audit(args) => audit::run(&args),
         Command::Serve(args) => {
             let settings = args.resolve()?;
             let (filter, format) = settings.logging(SERVER_FILTER);
@@ -99,12 +98,11 @@ async fn client(command: Command) -> Result<ExitCode> {
         Command::User(args) => user::run(args).await.map(success),
         Command::Brick(args) => brick::run_brick(args).await.map(success),
         Command::Kit(args) => brick::run_kit(args).await.map(success),
-        Command::Audit(_)
-        | Command::Bench(_)
-        | Command::Serve(_)
-        | Command::Stdio(_)
-        | Command::Completions(_)
-        | Command::Watch => Ok(ExitCode::SUCCESS),
+        Command::Audit(args) => audit::run(args).await,
+        Command::Policy(args) => policy::run(args).await.map(verdict),
+        Command::Bench(_) | Command::Serve(_) | Command::Stdio(_) | Command::Completions(_) | Command::Watch => {
+            Ok(ExitCode::SUCCESS)
+        }
     }
 }
 

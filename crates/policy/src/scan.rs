@@ -12,6 +12,8 @@ use crate::limits::NESTING_MAX;
 pub(crate) struct Scan {
     /// Where each statement begins, in bytes, in order.
     pub(crate) statements: Vec<usize>,
+    /// Where each statement ends, in bytes, in order; one that lacks its semicolon is not among them.
+    pub(crate) ends: Vec<usize>,
     /// Where a statement nests too deeply, if one does: the first place only, the rest was not read.
     pub(crate) too_deep: Option<Complaint>,
 }
@@ -37,6 +39,7 @@ pub(crate) fn scan(text: &str) -> Scan {
         if token == Token::End && nesting.outer.is_empty() {
             nesting = Nesting::default();
             between_statements = true;
+            scan.ends.push(tokens.offset);
         }
     }
     scan
@@ -224,6 +227,8 @@ mod tests {
             "// permit;\n@id(\"a;b\")\npermit(principal, action, resource) when { \"\\\";\" == \"ü\" };;\n  forbid(principal);";
         let starts: Vec<&str> = scan(text).statements.iter().map(|start| &text[*start..*start + 3]).collect();
         assert_eq!(starts, ["@id", ";\n ", "for"]);
+        let ends: Vec<&str> = scan(text).ends.iter().map(|end| &text[end - 2..*end]).collect();
+        assert_eq!(ends, ["};", ";;", ");"]);
         assert!(scan("  // nothing\n").statements.is_empty());
     }
 

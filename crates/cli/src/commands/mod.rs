@@ -9,6 +9,7 @@ pub(crate) mod connect;
 pub(crate) mod doctor;
 pub(crate) mod key;
 pub(crate) mod org;
+pub(crate) mod policy;
 pub(crate) mod project;
 pub(crate) mod run;
 pub(crate) mod serve;

@@ -111,7 +111,9 @@ async fn what_cannot_be_read_is_no_verdict() {
         ("--log good --jwks nonsense", "`nonsense`: this is no JWK set"),
         ("--log good --jwks keys --checkpoint keys", "`keys`: this is no checkpoint"),
         ("--log good", "--jwks <FILE>"),
-        ("", "--log <FILE>"),
+        ("--jwks keys", "--log <FILE>"),
+        ("--checkpoint checkpoint", "--log <FILE>"),
+        ("", "no server was ever started"),
     ];
     for (flags, expected) in cases {
         let said = terminal.run(&format!("audit verify {flags}")).await;
