@@ -27,7 +27,7 @@ pub struct DoorsOptions {
     pub orgs: u32,
 }
 
-const CONNECTIONS: usize = 16;
+pub(crate) const CONNECTIONS: usize = 16;
 const WRITERS: usize = 64;
 const BRICKS: usize = 1_000;
 
@@ -35,11 +35,12 @@ const BRICKS: usize = 1_000;
 const SETTINGS: &str = "[limits]\nkey_calls_per_minute = 4000000000\nkey_calls_burst = 4000000000\n";
 
 /// A server under measurement.
-struct Bench {
-    process: Process,
-    address: SocketAddr,
+pub(crate) struct Bench {
+    pub(crate) process: Process,
+    pub(crate) address: SocketAddr,
     admin_key: String,
-    org: String,
+    pub(crate) org: String,
+    pub(crate) key: String,
     door: String,
     session_key: String,
 }
@@ -88,10 +89,15 @@ fn serve_arguments<'a>(listen: &'a str, data: &'a str) -> [&'a str; 5] {
 
 impl Bench {
     async fn start(binary: &Path, folder: &Path) -> Result<Self> {
+        Self::start_with(binary, folder, &[]).await
+    }
+
+    /// Starts a server in `folder` and opens a session in it.
+    pub(crate) async fn start_with(binary: &Path, folder: &Path, environment: &[(&str, &str)]) -> Result<Self> {
         let (address, data) = (free_address()?, data(folder));
         std::fs::create_dir_all(&data)?;
         std::fs::write(Path::new(&data).join("toolcrib.toml"), SETTINGS)?;
-        let mut process = Process::start(binary, &serve_arguments(&address.to_string(), &data))?;
+        let mut process = Process::start_with(binary, &serve_arguments(&address.to_string(), &data), environment)?;
         process.wait_for(address, Instant::now()).await?;
         let file: Value = serde_json::from_slice(&std::fs::read(Path::new(&data).join("server.json"))?)?;
         let admin_key = text(&file, "/key")?;
@@ -104,10 +110,10 @@ impl Bench {
         let bearer = text(&opened, "/mcpConfig/mcpServers/toolcrib/headers/Authorization")?;
         let session_key = bearer.strip_prefix("Bearer ").context("a bearer key")?.to_owned();
         let door = format!("/api/mcp/{}", text(&opened, "/sessionId")?);
-        Ok(Self { process, address, admin_key, org, door, session_key })
+        Ok(Self { process, address, admin_key, org, key, door, session_key })
     }
 
-    fn request(&self, message: &Value) -> Vec<u8> {
+    pub(crate) fn request(&self, message: &Value) -> Vec<u8> {
         post(&self.door, &self.session_key, &message.to_string())
     }
 

@@ -3,7 +3,7 @@
 use clap::{Parser, Subcommand};
 
 use crate::commands::{
-    agent, bench, brick, completions, connect, doctor, key, org, project, run, serve, session, stdio, tools, user,
+    agent, audit, bench, brick, completions, connect, doctor, key, org, policy, project, run, serve, session, stdio, tools, user,
 };
 use crate::help;
 
@@ -70,6 +70,13 @@ pub(crate) enum Command {
     /// Kits: sets of bricks
     #[command(after_help = help::KIT)]
     Kit(brick::BrickArgs),
+
+    /// Policies: who may call what
+    #[command(after_help = help::POLICY)]
+    Policy(policy::PolicyArgs),
+    /// The audit trail: list, export and verify it, and its keys
+    #[command(after_help = help::AUDIT)]
+    Audit(audit::AuditArgs),
 
     /// Measure what the server costs on this machine
     #[command(after_help = help::BENCH)]

@@ -17,7 +17,7 @@ const CALL_TIMEOUT: Duration = Duration::from_secs(60);
 const PAGE_ROWS: u64 = base::limits::PAGE_ROWS_MAX as u64;
 
 /// What has a command of its own that lists it.
-const LISTED: [&str; 8] = ["org", "project", "key", "session", "agent", "user", "brick", "kit"];
+const LISTED: [&str; 9] = ["org", "project", "key", "session", "agent", "user", "brick", "kit", "policy"];
 
 /// A client of one server's management API.
 #[derive(Clone, Debug)]
@@ -47,6 +47,10 @@ impl Api {
 
     pub(crate) async fn patch(&self, path: &str, body: &Value) -> Result<Value> {
         self.call(Method::PATCH, path, Some(body)).await
+    }
+
+    pub(crate) async fn put(&self, path: &str, body: &Value) -> Result<Value> {
+        self.call(Method::PUT, path, Some(body)).await
     }
 
     pub(crate) async fn delete(&self, path: &str) -> Result<Value> {
@@ -81,6 +85,17 @@ impl Api {
         }
         answer.insert(member.to_owned(), Value::Array(rows));
         Ok(Value::Object(answer))
+    }
+
+    /// An answer that is read as it comes, however long that takes.
+    pub(crate) async fn stream(&self, path: &str) -> Result<Response> {
+        let request = self.http.get(format!("{}{path}", self.found.url)).bearer_auth(&self.found.key);
+        let response = request.send().await.map_err(|error| unreachable_server(&self.found.url, &error))?;
+        if response.status().is_success() {
+            return Ok(response);
+        }
+        read(response).await?;
+        bail!("the server's answer is none that this release expects: `toolcrib doctor` compares the versions")
     }
 
     async fn call(&self, method: Method, path: &str, body: Option<&Value>) -> Result<Value> {
@@ -168,6 +183,11 @@ impl ApiError {
         Self { status, body, retry_after }
     }
 
+    /// What is wrong with the text that was sent, where that is the reason.
+    pub(crate) fn findings(&self) -> &[Value] {
+        self.body.get("findings").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default()
+    }
+
     fn hint(&self) -> Option<String> {
         let text = match self.status {
             StatusCode::UNAUTHORIZED => {
@@ -200,7 +220,7 @@ impl fmt::Display for ApiError {
         let reason = self.status.canonical_reason().unwrap_or("refused");
         let said = self.body.get("error").and_then(Value::as_str).unwrap_or(reason);
         write!(f, "{said} ({})", self.status.as_u16())?;
-        for finding in self.body.get("findings").and_then(Value::as_array).into_iter().flatten() {
+        for finding in self.findings() {
             write!(f, "\n  {finding}")?;
         }
         match self.hint() {

@@ -141,6 +141,29 @@ Examples:
   toolcrib kit list
   toolcrib kit show \"$KIT\" --json";
 
+pub(crate) const POLICY: &str = "\
+Examples:
+  toolcrib policy forbid --tool bricks.create_draft --agent ci-bot
+  toolcrib policy explain --agent ci-bot --tool bricks.create_draft
+  toolcrib policy list
+  toolcrib policy show starter
+  toolcrib policy put starter --file starter.cedar --log-only
+
+A call needs a permit and no forbid; what cannot be decided is refused. A new
+org starts with the policy `starter`, which permits its own tools. docs/policy.md
+has the model and recipes.";
+
+pub(crate) const AUDIT: &str = "\
+Examples:
+  toolcrib audit list --type call.refused --since 1h
+  toolcrib audit export --out audit.jsonl
+  toolcrib audit jwks --out keys.json
+  toolcrib audit checkpoint --out checkpoint.json
+  toolcrib audit verify --log audit.jsonl --jwks keys.json
+
+Every call, refusal and change is an entry: chained, signed, without gaps.
+docs/audit.md says what is recorded, docs/audit-format.md how.";
+
 pub(crate) const BENCH: &str = "\
 Example:
   toolcrib bench doors --rounds 3 --orgs 0";

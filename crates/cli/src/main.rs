@@ -26,7 +26,9 @@ use clap::{CommandFactory, Parser};
 use tokio::runtime::{Builder, Runtime};
 
 use args::{Cli, Command};
-use commands::{agent, bench, brick, completions, connect, doctor, key, org, project, run, serve, session, stdio, tools, user};
+use commands::{
+    agent, audit, bench, brick, completions, connect, doctor, key, org, policy, project, run, serve, session, stdio, tools, user,
+};
 use config::Settings;
 
 /// A call makes some hundred small allocations; this allocator halves what they cost.
@@ -96,6 +98,8 @@ async fn client(command: Command) -> Result<ExitCode> {
         Command::User(args) => user::run(args).await.map(success),
         Command::Brick(args) => brick::run_brick(args).await.map(success),
         Command::Kit(args) => brick::run_kit(args).await.map(success),
+        Command::Audit(args) => audit::run(args).await,
+        Command::Policy(args) => policy::run(args).await.map(verdict),
         Command::Bench(_) | Command::Serve(_) | Command::Stdio(_) | Command::Completions(_) | Command::Watch => {
             Ok(ExitCode::SUCCESS)
         }

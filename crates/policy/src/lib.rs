@@ -36,8 +36,10 @@ pub use decision::{Decision, Failure, Reason, WouldBe};
 pub use finding::Finding;
 pub use limits::{DOCUMENT_BYTES_MAX, NESTING_MAX, STATEMENT_NAME_CHARS_MAX, STATEMENTS_MAX};
 pub use model::{ActionKind, ActionSpec, Model, Peer};
-pub use source::StatementInfo;
+pub use source::{StatementInfo, statement_text};
 
 /// The document that a new org starts with: its own tools permitted, peers discoverable, none invocable until someone permits
 /// it.
 pub const STARTER: &str = include_str!("starter.cedar");
+/// How many statements [`STARTER`] has.
+pub const STARTER_STATEMENTS: i64 = 2;

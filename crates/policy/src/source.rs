@@ -41,6 +41,15 @@ pub(crate) fn statement_id(document: &str, name: Option<&str>) -> String {
     }
 }
 
+/// The text of the statement of `document` that decisions call `id`, from its first annotation to its semicolon. None when the
+/// text `cedar` has no such statement, or is none that can be read.
+pub fn statement_text<'t>(document: &str, cedar: &'t str, id: &str) -> Option<&'t str> {
+    let source = Source::parse(cedar).ok()?;
+    let statement = source.statements.iter().find(|statement| statement_id(document, statement.name.as_deref()) == id)?;
+    let end = scan(cedar).ends.into_iter().find(|end| *end > statement.offset)?;
+    cedar.get(statement.offset..end)
+}
+
 /// A parsed document.
 pub(crate) struct Source {
     /// Its statements in the order of the text.
@@ -186,4 +195,29 @@ pub(crate) fn complaint(error: &DetailedError, otherwise: usize) -> Complaint {
 fn without_parsers_name(message: &str) -> &str {
     let rest = message.strip_prefix("for policy `policy").map(|rest| rest.trim_start_matches(|c: char| c.is_ascii_digit()));
     rest.and_then(|rest| rest.strip_prefix("`, ")).unwrap_or(message)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_statement_is_quoted_whole() {
+        let text = "// One;\n@id(\"a\") @note(\";\")\npermit (principal, action, resource) when { \"};\" == \"\" }; // more;\n\
+                    forbid (principal, action, resource);";
+        let quoted = |id| statement_text("doc", text, id);
+        assert_eq!(
+            quoted("doc#a"),
+            Some("@id(\"a\") @note(\";\")\npermit (principal, action, resource) when { \"};\" == \"\" };")
+        );
+        assert_eq!(quoted("doc#2"), Some("forbid (principal, action, resource);"));
+        for unknown in ["doc", "doc#1", "doc#3", "other#2"] {
+            assert_eq!(quoted(unknown), None, "{unknown}");
+        }
+        assert_eq!(
+            statement_text("doc", "permit (principal, action, resource);", "doc"),
+            Some("permit (principal, action, resource);")
+        );
+        assert_eq!(statement_text("doc", "permit (", "doc"), None);
+    }
 }

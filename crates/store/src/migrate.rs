@@ -6,8 +6,9 @@ use crate::{Tx, params, sql};
 
 const MIGRATIONS: &[&str] = &[
     include_str!("../migrations/0001_spine.sql"),
-    include_str!("../migrations/0002_governance.sql"),
-    include_str!("../migrations/0003_hooks.sql"),
+    include_str!("../migrations/0002_spine_leftovers.sql"),
+    include_str!("../migrations/0003_governance.sql"),
+    include_str!("../migrations/0004_hooks.sql"),
 ];
 
 /// The schema this release writes. A store that is ahead of it is refused: an old release must not touch it.

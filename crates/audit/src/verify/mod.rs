@@ -148,6 +148,8 @@ impl Verifier {
             self.broken = Some(broken(Some(last + 1), None, None, (Reason::CutOff, why)));
         }
         let good = self.followed;
+        // In a broken trail the entries that agreed may be among those that are not believed.
+        let checkpoint = self.at_checkpoint.filter(|_| self.broken.is_none());
         Report {
             event_count: good,
             first_sequence: (good > 0).then_some(self.first_sequence),
@@ -155,7 +157,7 @@ impl Verifier {
             broken_at: self.broken,
             signed_by_revoked: self.signed_by_revoked,
             signatures_checked: self.checks_signatures,
-            checkpoint: self.at_checkpoint,
+            checkpoint,
         }
     }
 

@@ -75,7 +75,7 @@ pub struct Report {
     pub signed_by_revoked: u64,
     /// Whether signatures were checked at all.
     pub signatures_checked: bool,
-    /// How the trail stands to the checkpoint, if one was given.
+    /// How a good trail stands to the checkpoint, if one was given.
     pub checkpoint: Option<AtCheckpoint>,
 }
 
@@ -95,7 +95,8 @@ impl Serialize for Report {
             event_count: u64,
             first_sequence: Option<u64>,
             last_sequence: Option<u64>,
-            broken_at: Option<&'a Broken>,
+            broken_at: Option<u64>,
+            broken: Option<&'a Broken>,
             signed_by_revoked: u64,
             signatures_checked: bool,
             checkpoint: Option<AtCheckpoint>,
@@ -105,7 +106,8 @@ impl Serialize for Report {
             event_count: self.event_count,
             first_sequence: self.first_sequence,
             last_sequence: self.last_sequence,
-            broken_at: self.broken_at.as_ref(),
+            broken_at: self.broken_at.as_ref().and_then(|broken| broken.sequence),
+            broken: self.broken_at.as_ref(),
             signed_by_revoked: self.signed_by_revoked,
             signatures_checked: self.signatures_checked,
             checkpoint: self.checkpoint,

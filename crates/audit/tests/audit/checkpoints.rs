@@ -46,6 +46,12 @@ fn a_chain_written_anew_is_seen() {
     // Another fault before it is the first.
     anew.lines.remove(1);
     broken_at(&verify(&anew.lines, &anew.jwks(), Some(&trail.checkpoint())), 2, Reason::Sequence);
+    // Nothing is said about the checkpoint where the trail is not believed up to it.
+    let mut forged = trail.lines.clone();
+    let signature =
+        |line: &str| serde_json::from_str::<serde_json::Value>(line).unwrap()["signature"].as_str().unwrap().to_owned();
+    forged[1] = forged[1].replace(&signature(&forged[1]), &signature(&forged[0]));
+    assert_eq!(verify(&forged, &trail.jwks(), Some(&trail.checkpoint())).checkpoint, None);
 }
 
 #[test]

@@ -1,6 +1,7 @@
 //! One file a command. A command reads its arguments, asks the API or the door, and prints; nothing else happens here.
 
 pub(crate) mod agent;
+pub(crate) mod audit;
 pub(crate) mod bench;
 pub(crate) mod brick;
 pub(crate) mod completions;
@@ -8,6 +9,7 @@ pub(crate) mod connect;
 pub(crate) mod doctor;
 pub(crate) mod key;
 pub(crate) mod org;
+pub(crate) mod policy;
 pub(crate) mod project;
 pub(crate) mod run;
 pub(crate) mod serve;

@@ -104,7 +104,7 @@ pub(crate) async fn run_call(args: CallArgs) -> Result<bool> {
 }
 
 /// The arguments: a JSON object, wherever it stands.
-fn read_arguments(argument: &str, mut stdin: impl Read) -> Result<Value> {
+pub(crate) fn read_arguments(argument: &str, mut stdin: impl Read) -> Result<Value> {
     let (text, place) = match (argument, argument.strip_prefix('@')) {
         ("-", _) => {
             let mut text = String::new();

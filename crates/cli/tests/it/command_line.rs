@@ -1,10 +1,13 @@
 //! Every command but the long-lived ones, as a process: what it prints, what it ends with, what it tells to do.
 
+mod audit;
+mod audit_commands;
 mod calls;
 mod defaults;
 mod doctor;
 mod errors;
 mod help;
 mod management;
+mod policy;
 mod secrets;
 mod serve;

@@ -85,3 +85,36 @@ async fn the_tour_goes_round() {
     assert_eq!(shown.matches(".toolcrib-mcp-").count(), 1, "the file is there while the agent runs, and gone afterwards");
     assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0, "its folder is gone afterwards");
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_refusal_is_made_found_and_proved() {
+    let folder = tempfile::tempdir().unwrap();
+    let terminal = Terminal::without_data(folder.path()).with("TMPDIR", folder.path().to_str().unwrap());
+    let mut example = terminal.program(root().join("examples/policy_and_audit.sh"));
+    example.arg(binary());
+    let said = Said::by(example).await;
+    let shown = steady(said.ok());
+    let mut rest = shown.as_str();
+    for expected in [
+        "== An agent with two tools\nbricks.create_draft bricks.list\n",
+        "\n  principal in Agent::\"agt_xxxxxxxxxxxxxxxxxxxxxxxxxx\",\n  action == Action::\"bricks.create_draft\",\n",
+        "\nsaved forbid-bricks.create_draft-ci-bot, version 1, in force for the next request\nbricks.list\n",
+        "== It calls it anyway\n{",
+        "\"error\":{\"code\":-32",
+        "\nrefused: agent `ci-bot` finding in its list `bricks.create_draft`\ndecided by policy: forbidden\n",
+        "\n  forbid-bricks.create_draft-ci-bot\n    forbid (\n",
+        "  call.refused  agt_xxxxxxxxxxxxxxxxxxxxxxxxxx  tool bricks.create_draft  ",
+        "forbidden by forbid-bricks.create_draft-ci-bot  req_",
+        "/audit.jsonl written: ",
+        "\nvalid: ",
+        "; the checkpoint matches\nvalid: ",
+        " entries\n",
+        "\nbroken at entry ",
+        "its entryHash is not the hash of what it says",
+        "\nexit code 1\n",
+    ] {
+        let (_, after) = rest.split_once(expected).unwrap_or_else(|| panic!("`{expected}` is not in what is left:\n{rest}"));
+        rest = after;
+    }
+    assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0, "its folder is gone afterwards");
+}

@@ -43,6 +43,18 @@ async fn mistakes_say_what_to_do() {
         ("user remove nobody@nowhere.example", &["among the users", "`toolcrib user list`"]),
         ("brick show brk_nothing", &["no such brick", "`toolcrib brick list`"]),
         ("kit show kit_nothing", &["no such kit", "`toolcrib kit list`"]),
+        ("policy show nothing", &["no such policy", "`toolcrib policy list`"]),
+        ("policy put Up --file /dev/null", &["(4"]),
+        ("policy put up --file nowhere.cedar", &["cannot read `nowhere.cedar`"]),
+        ("policy explain --agent nobody --tool bricks.list", &["no `nobody` among the agents", "`toolcrib agent list`"]),
+        ("policy explain --session ses_nothing --tool bricks.list", &["(4"]),
+        ("policy explain --agent nobody --tool bricks.list --with nowhere.cedar", &["cannot read `nowhere.cedar`"]),
+        ("policy test nowhere.yaml", &["cannot read `nowhere.yaml`"]),
+        ("policy forbid --all-tools --project nowhere", &["no project `nowhere`", "`default`"]),
+        ("policy forbid --all-tools --session ses_nothing", &["no such session", "`toolcrib session list`"]),
+        ("audit list --since yesterday", &["`yesterday` is no time", "7d"]),
+        ("audit revoke nothing", &["(404)", "`toolcrib audit keys`"]),
+        ("audit export --out /nowhere/at/all", &["cannot write /nowhere/at/all"]),
         ("call bricks.list {", &["the arguments `{` are no JSON"]),
         ("call bricks.list []", &["must be a JSON object"]),
         ("call bricks.list @nowhere.json", &["cannot read `nowhere.json`"]),
@@ -75,7 +87,15 @@ async fn without_a_server_a_command_says_how_to_start_one() {
     fail(&terminal, &[("tools", &["no server was ever started", &serve, "--url"]), ("call bricks.list", &[&serve])]).await;
     place.start().await.kill_nine().await;
     let lines = ["tools", "call bricks.list", "org list", "project list", "key list", "session list", "agent list", "user list"];
-    for line in lines.iter().chain(&["brick list", "kit list", "run -- true", "connect --print"]) {
+    for line in lines.iter().chain(&[
+        "brick list",
+        "kit list",
+        "policy list",
+        "audit list",
+        "audit export",
+        "run -- true",
+        "connect --print",
+    ]) {
         fail(&terminal, &[(line, &["no server is running on the data folder", &serve])]).await;
     }
     // Whoever never named a data folder is not told to name one.
@@ -105,6 +125,13 @@ async fn a_line_that_cannot_be_read_is_told_from_one_that_fails() {
         ("session list --limit 0", "1..=1000000"),
         ("agent set x --disable --enable", "cannot be used with"),
         ("project set --root . --no-root", "cannot be used with"),
+        ("policy forbid --tool bricks.list", "--everyone"),
+        ("policy grant --everyone", "--read-only-tools"),
+        ("policy grant --everyone --agent a --all-tools", "cannot be used with"),
+        ("policy grant --everyone --skill s --all-tools", "--peer <SLUG>"),
+        ("policy explain --tool bricks.list", "--agent <AGENT>"),
+        ("policy check", "<FILE>"),
+        ("audit list --limit 0", "1..=1000000"),
         ("completions klingon", "possible values: bash"),
         ("connect claude --name 'a b'", "letters, digits, - and _ only"),
     ];

@@ -50,9 +50,21 @@ async fn every_command_explains_itself() {
     let terminal = Terminal::at(&place);
     let helps = helps(&terminal).await;
     let paths = helps.iter().map(|(path, _)| path.as_str()).collect::<Vec<_>>();
-    for known in
-        ["serve", "connect", "run", "stdio", "tools", "call", "doctor", "key revoke", "user add", "kit show", "bench doors"]
-    {
+    for known in [
+        "serve",
+        "connect",
+        "run",
+        "stdio",
+        "tools",
+        "call",
+        "doctor",
+        "key revoke",
+        "user add",
+        "kit show",
+        "policy explain",
+        "audit verify",
+        "bench doors",
+    ] {
         assert!(paths.contains(&known), "{known} is not found from `toolcrib --help`");
     }
     let mut tried = 0;
