@@ -3,7 +3,8 @@
 use clap::{Parser, Subcommand};
 
 use crate::commands::{
-    agent, audit, bench, brick, completions, connect, doctor, key, org, policy, project, run, serve, session, stdio, tools, user,
+    agent, audit, bench, brick, completions, connect, costs, doctor, key, org, policy, project, run, serve, session, stdio,
+    tools, user, webhook,
 };
 use crate::help;
 
@@ -77,6 +78,13 @@ pub(crate) enum Command {
     /// The audit trail: list, export and verify it, and its keys
     #[command(after_help = help::AUDIT)]
     Audit(audit::AuditArgs),
+
+    /// Webhooks: where events are sent
+    #[command(after_help = help::WEBHOOK)]
+    Webhook(webhook::WebhookArgs),
+    /// What calls came to
+    #[command(after_help = help::COSTS)]
+    Costs(costs::CostsArgs),
 
     /// Measure what the server costs on this machine
     #[command(after_help = help::BENCH)]

@@ -17,7 +17,7 @@ const CALL_TIMEOUT: Duration = Duration::from_secs(60);
 const PAGE_ROWS: u64 = base::limits::PAGE_ROWS_MAX as u64;
 
 /// What has a command of its own that lists it.
-const LISTED: [&str; 9] = ["org", "project", "key", "session", "agent", "user", "brick", "kit", "policy"];
+const LISTED: [&str; 10] = ["org", "project", "key", "session", "agent", "user", "brick", "kit", "policy", "webhook"];
 
 /// A client of one server's management API.
 #[derive(Clone, Debug)]

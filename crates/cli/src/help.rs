@@ -164,6 +164,19 @@ Examples:
 Every call, refusal and change is an entry: chained, signed, without gaps.
 docs/audit.md says what is recorded, docs/audit-format.md how.";
 
+pub(crate) const WEBHOOK: &str = "\
+Examples:
+  toolcrib webhook add https://hooks.example/toolcrib --event verb-error
+  toolcrib webhook show https://hooks.example/toolcrib
+  toolcrib webhook dead-letters https://hooks.example/toolcrib --json
+
+Messages are signed; docs/hooks.md says how to verify them.";
+
+pub(crate) const COSTS: &str = "\
+Examples:
+  toolcrib costs --since 24h
+  toolcrib costs --by agent --since 7d --json";
+
 pub(crate) const BENCH: &str = "\
 Example:
   toolcrib bench doors --rounds 3 --orgs 0";

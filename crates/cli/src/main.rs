@@ -27,7 +27,8 @@ use tokio::runtime::{Builder, Runtime};
 
 use args::{Cli, Command};
 use commands::{
-    agent, audit, bench, brick, completions, connect, doctor, key, org, policy, project, run, serve, session, stdio, tools, user,
+    agent, audit, bench, brick, completions, connect, costs, doctor, key, org, policy, project, run, serve, session, stdio,
+    tools, user, webhook,
 };
 use config::Settings;
 
@@ -98,6 +99,8 @@ async fn client(command: Command) -> Result<ExitCode> {
         Command::User(args) => user::run(args).await.map(success),
         Command::Brick(args) => brick::run_brick(args).await.map(success),
         Command::Kit(args) => brick::run_kit(args).await.map(success),
+        Command::Webhook(args) => webhook::run(args).await.map(success),
+        Command::Costs(args) => costs::run(args).await.map(success),
         Command::Audit(args) => audit::run(args).await,
         Command::Policy(args) => policy::run(args).await.map(verdict),
         Command::Bench(_) | Command::Serve(_) | Command::Stdio(_) | Command::Completions(_) | Command::Watch => {

@@ -58,12 +58,14 @@ CREATE TABLE webhooks (
 );
 CREATE INDEX webhooks_by_time ON webhooks (org_id, created_at, id);
 
+-- Messages that were given up, by their place among those of their event.
 CREATE TABLE webhook_dead_letters (
     org_id TEXT NOT NULL,
     webhook_id TEXT NOT NULL,
     sequence BIGINT NOT NULL,
+    part BIGINT NOT NULL,
     message_type TEXT NOT NULL,
     error TEXT NOT NULL,
     failed_at BIGINT NOT NULL,
-    PRIMARY KEY (org_id, webhook_id, sequence, message_type)
+    PRIMARY KEY (org_id, webhook_id, sequence, part)
 );

@@ -6,6 +6,7 @@ pub(crate) mod bench;
 pub(crate) mod brick;
 pub(crate) mod completions;
 pub(crate) mod connect;
+pub(crate) mod costs;
 pub(crate) mod doctor;
 pub(crate) mod key;
 pub(crate) mod org;
@@ -17,6 +18,7 @@ pub(crate) mod session;
 pub(crate) mod stdio;
 pub(crate) mod tools;
 pub(crate) mod user;
+pub(crate) mod webhook;
 
 use clap::{Args, ValueEnum};
 use serde_json::{Map, Value};

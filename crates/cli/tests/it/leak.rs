@@ -32,6 +32,7 @@ impl<'c> Case<'c> {
             ("projects", json!({"name": MARK})),
             ("keys", json!({"name": MARK, "projects": "all"})),
             ("agents", json!({"name": MARK, "scopes": [], "tools": []})),
+            ("webhooks", json!({"url": format!("https://{MARK}.invalid/"), "events": ["no.such"]})),
             ("users", json!({"email": format!("{MARK}@x.example"), "role": "member", "password": "correct horse battery"})),
         ] {
             theirs.post(noun, body).await.expect(201);
@@ -43,8 +44,8 @@ impl<'c> Case<'c> {
     /// Fails when an answer to the first org names anything of the second's that the call itself, `what`, did not name.
     #[track_caller]
     fn check_silent(&self, what: &str, reply: &Reply) {
-        let Things { org, project, key, session, agent, user, brick, kit, .. } = &self.foreign;
-        let secret = [org, project, key, session, agent, user, brick, kit, &self.theirs.key, &self.theirs.project];
+        let Things { org, project, key, session, agent, user, brick, kit, webhook, .. } = &self.foreign;
+        let secret = [org, project, key, session, agent, user, brick, kit, webhook, &self.theirs.key, &self.theirs.project];
         for needle in secret.into_iter().map(String::as_str).chain([MARK]) {
             assert!(what.contains(needle) || !reply.text.contains(needle), "{what} tells {needle}: {}", reply.text);
         }
@@ -55,8 +56,8 @@ impl<'c> Case<'c> {
     fn check_same(&self, what: &str, foreign: &Reply, nowhere: &Reply) {
         self.check_silent(what, foreign);
         let plain = |reply: &Reply, things: &Things| {
-            let Things { org, project, key, session, agent, user, brick, kit, .. } = things;
-            let ids = [org, project, key, session, agent, user, brick, kit];
+            let Things { org, project, key, session, agent, user, brick, kit, webhook, .. } = things;
+            let ids = [org, project, key, session, agent, user, brick, kit, webhook];
             let request = reply.header("x-request-id").unwrap().to_owned();
             let text = ids.into_iter().chain([&request]).fold(reply.text.clone(), |text, id| text.replace(id.as_str(), "…"));
             (reply.status, text)
@@ -199,7 +200,7 @@ both_engines! {
         let case = Case::new(&crib).await;
         // What is older than their cursor, of each org: theirs must not show.
         let lists: Vec<_> = lists().filter(|row| row.path != "/api/orgs").collect();
-        assert_eq!(lists.len(), 8);
+        assert_eq!(lists.len(), 10);
         for row in lists {
             let page = async |tenant: &Tenant<'_>, cursor: &str| {
                 let path = format!("{}?limit=1{cursor}", row.path.replace("{orgId}", &tenant.org));

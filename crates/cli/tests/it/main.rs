@@ -27,6 +27,7 @@ mod console;
 mod durability;
 mod escalation;
 mod examples;
+mod hooks;
 mod leak;
 mod management;
 mod modern;

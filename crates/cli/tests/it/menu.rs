@@ -22,6 +22,7 @@ pub(crate) struct Things {
     pub(crate) kit: String,
     pub(crate) policy: String,
     pub(crate) audit_key: String,
+    pub(crate) webhook: String,
     /// A name that nothing has yet.
     pub(crate) new_name: String,
 }
@@ -56,6 +57,16 @@ impl Things {
         let permit = json!({"cedar": "permit (principal, action, resource);"});
         tenant.put(&format!("policies/{policy}"), permit).await.expect(200);
         let keys = tenant.audit("keys").await.expect(200);
+        // Nothing is called so, and nothing of it happens: it is never delivered to.
+        let there = tenant.get("webhooks?limit=10").await.expect(200)["webhooks"].as_array().unwrap().clone();
+        let webhook = match there.as_slice() {
+            // An org has only so many.
+            [newest, .., _] if there.len() == 10 => newest.clone(),
+            _ => {
+                let new = json!({"url": format!("https://{}.invalid/hook", name.to_lowercase()), "events": ["no.such"]});
+                tenant.post("webhooks", new).await.expect(201)["webhook"].clone()
+            }
+        };
         Self {
             org: tenant.org.clone(),
             project: text(&project["project"]["id"]),
@@ -67,6 +78,7 @@ impl Things {
             policy,
             // The one that signs: an older one may have been revoked.
             audit_key: text(&keys["keys"].as_array().unwrap().last().unwrap()["kid"]),
+            webhook: text(&webhook["id"]),
             new_name: new_name(),
             brick,
         }
@@ -86,6 +98,7 @@ impl Things {
             kit: id("kit"),
             policy: "nowhere".to_owned(),
             audit_key: "A".repeat(43),
+            webhook: id("whk"),
             new_name: new_name(),
         }
     }
@@ -103,6 +116,7 @@ impl Things {
             ("{kitId}", &self.kit),
             ("{policyId}", &self.policy),
             ("{kid}", &self.audit_key),
+            ("{webhookId}", &self.webhook),
             ("{workspaceId}", &self.org),
         ];
         let filled = parameters.iter().fold(path.to_owned(), |path, (name, id)| path.replace(name, id));
@@ -181,6 +195,7 @@ const fn route(method: &'static str, path: &'static str, need: Need, body: fn(&T
 }
 
 const AUDIT_READ: Need = Need::Scope("audit:read");
+const AUDIT_WRITE: Need = Need::Scope("audit:write");
 const ORG_READ: Need = Need::Scope("org:read");
 const NONE: fn(&Things) -> Option<Value> = |_| None;
 const EMPTY: fn(&Things) -> Option<Value> = |_| Some(json!({}));
@@ -256,15 +271,30 @@ pub(crate) const ROUTES: &[RouteRow] = &[
     route("POST", "/api/audit/verify", AUDIT_READ, NONE),
     route("GET", "/api/audit/checkpoint", AUDIT_READ, NONE),
     route("GET", "/api/audit/keys", AUDIT_READ, NONE),
-    route("POST", "/api/audit/keys/rotate", Need::Scope("audit:write"), NONE),
-    route("POST", "/api/audit/keys/{kid}/revoke", Need::Scope("audit:write"), EMPTY),
+    route("POST", "/api/audit/keys/rotate", AUDIT_WRITE, NONE),
+    route("POST", "/api/audit/keys/{kid}/revoke", AUDIT_WRITE, EMPTY),
+    route("POST", "/api/org/{orgId}/webhooks", AUDIT_WRITE, |things| {
+        Some(json!({"url": format!("https://{}.invalid/", things.new_name), "events": ["no.such"]}))
+    }),
+    route("GET", "/api/org/{orgId}/webhooks", ORG_READ, NONE),
+    route("GET", "/api/org/{orgId}/webhooks/{webhookId}", ORG_READ, NONE),
+    route("PATCH", "/api/org/{orgId}/webhooks/{webhookId}", AUDIT_WRITE, EMPTY),
+    route("DELETE", "/api/org/{orgId}/webhooks/{webhookId}", AUDIT_WRITE, NONE),
+    route("POST", "/api/org/{orgId}/webhooks/{webhookId}/rotate", AUDIT_WRITE, NONE),
+    route("GET", "/api/org/{orgId}/webhooks/{webhookId}/dead-letters", ORG_READ, NONE),
+    // Nothing of it is wanted, so nothing is sent.
+    route("POST", "/api/org/{orgId}/webhooks/{webhookId}/redeliver", AUDIT_WRITE, |_| Some(json!({"sequence": 1}))),
+    route("GET", "/api/org/{orgId}/costs", Need::Scope("metrics:read"), NONE),
+    route("GET", "/api/org/{orgId}/tasks", ORG_READ, NONE),
     route("GET", "/.well-known/audit-keys/{workspaceId}", Need::Public, NONE),
 ];
 
 /// Lists that page: the rest of what is read without an id is read whole.
 pub(crate) fn lists() -> impl Iterator<Item = &'static RouteRow> {
-    let whole = ["/api/org/{orgId}/policies", "/api/audit/export", "/api/audit/checkpoint", "/api/audit/keys"];
-    let read = |row: &&RouteRow| row.method == "GET" && matches!(row.need, Need::Scope(_)) && !row.path.ends_with("Id}");
+    let whole =
+        ["/api/org/{orgId}/policies", "/api/org/{orgId}/costs", "/api/audit/export", "/api/audit/checkpoint", "/api/audit/keys"];
+    let names_things = |row: &RouteRow| row.path.ends_with("Id}") || row.path.replace("{orgId}", "").contains("Id}");
+    let read = move |row: &&RouteRow| row.method == "GET" && matches!(row.need, Need::Scope(_)) && !names_things(row);
     ROUTES.iter().filter(read).filter(move |row| !whole.contains(&row.path))
 }
 

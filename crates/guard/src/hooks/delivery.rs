@@ -4,8 +4,8 @@ use base::{Error, OrgId, Result, Timestamp, WebhookId, limits};
 use store::{Row, params};
 
 use super::happened::{self, Happened};
-use super::webhooks::{events_from_row, open_secret};
 use super::sql;
+use super::webhooks::{events_from_row, open_secret};
 use crate::guard::Guard;
 
 /// A webhook that has something to deliver.
@@ -57,8 +57,8 @@ pub struct Step {
     pub arrived: bool,
     /// What the receiver, or the way to it, said instead.
     pub error: Option<String>,
-    /// A message that is given up: its event's place and its type.
-    pub dead: Option<(i64, String)>,
+    /// A message that is given up: its event's place, its own among the event's messages, and its type.
+    pub dead: Option<(i64, i64, String)>,
     /// Whether this node is done with the webhook for now.
     pub release: bool,
 }
@@ -124,9 +124,9 @@ impl Guard {
             let next = step.next_try_at.unwrap_or(Timestamp::from_ms(0));
             let (arrived, failed) = (step.arrived.then_some(now), step.error.is_some().then_some(now));
             tx.execute(sql::SETTLE_WEBHOOK, &params![id, step.part, step.tries, next, arrived, step.error, failed])?;
-            if let Some((sequence, message_type)) = &step.dead {
+            if let Some((sequence, part, message_type)) = &step.dead {
                 let error = step.error.as_deref().unwrap_or_default();
-                tx.execute(sql::INSERT_DEAD_LETTER, &params![id, sequence, message_type, error, now])?;
+                tx.execute(sql::INSERT_DEAD_LETTER, &params![id, sequence, part, message_type, error, now])?;
             }
             Ok::<_, Error>(Settled::Kept)
         });

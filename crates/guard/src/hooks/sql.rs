@@ -14,6 +14,10 @@ pub(crate) const CURSOR: &str = "SELECT sequence FROM hook_cursors WHERE org_id 
 pub(crate) const SET_CURSOR: &str = "INSERT INTO hook_cursors (org_id, subscriber, sequence) VALUES (?1, ?2, ?3)
      ON CONFLICT (org_id, subscriber) DO UPDATE SET sequence = excluded.sequence";
 
+/// Whoever serves a webhook as it was lets go of it.
+pub(crate) const REVOKE_LEASE: &str =
+    "UPDATE hook_cursors SET leased_by = NULL, leased_until = NULL WHERE org_id = ?1 AND subscriber = ?2";
+
 pub(crate) const DELETE_CURSOR: &str = "DELETE FROM hook_cursors WHERE org_id = ?1 AND subscriber = ?2";
 
 /// Taken where nobody has it, where it is one's own, and where whoever had it is gone.
@@ -39,8 +43,7 @@ pub(crate) const ANY_OLD_TASK: &str = "SELECT ended_at FROM
 pub(crate) const DELETE_SOME_OLD_TASKS: &str = "DELETE FROM task_instances WHERE org_id = ?1 AND ended_at <= ?2
      AND sequence < (SELECT min(sequence) FROM task_instances WHERE org_id = ?1) + ?3";
 
-pub(crate) const ADD_COST: &str =
-    "INSERT INTO cost_events (org_id, hour, verb, agent_id, project_id, calls, failed, duration_us)
+pub(crate) const ADD_COST: &str = "INSERT INTO cost_events (org_id, hour, verb, agent_id, project_id, calls, failed, duration_us)
      VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)
      ON CONFLICT (org_id, hour, verb, agent_id, project_id) DO UPDATE SET calls = cost_events.calls + excluded.calls,
        failed = cost_events.failed + excluded.failed, duration_us = cost_events.duration_us + excluded.duration_us";
@@ -114,11 +117,12 @@ pub(crate) const SETTLE_WEBHOOK: &str = "UPDATE webhooks SET part = ?3, tries = 
      WHERE org_id = ?1 AND id = ?2";
 
 pub(crate) const INSERT_DEAD_LETTER: &str =
-    "INSERT INTO webhook_dead_letters (org_id, webhook_id, sequence, message_type, error, failed_at)
-     VALUES (?1, ?2, ?3, ?4, ?5, ?6) ON CONFLICT DO NOTHING";
+    "INSERT INTO webhook_dead_letters (org_id, webhook_id, sequence, part, message_type, error, failed_at)
+     VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7) ON CONFLICT DO NOTHING";
 
-pub(crate) const DEAD_LETTERS: &str = "SELECT sequence, message_type, error, failed_at FROM webhook_dead_letters
-     WHERE org_id = ?1 AND webhook_id = ?2 AND sequence < ?3 ORDER BY sequence DESC, message_type LIMIT ?4";
+pub(crate) const DEAD_LETTERS: &str = "SELECT sequence, part, message_type, error, failed_at FROM webhook_dead_letters
+     WHERE org_id = ?1 AND webhook_id = ?2 AND (sequence < ?3 OR (sequence = ?3 AND part < ?4))
+     ORDER BY sequence DESC, part DESC LIMIT ?5";
 
 pub(crate) const DEAD_LETTERS_AT: &str =
     "SELECT message_type FROM webhook_dead_letters WHERE org_id = ?1 AND webhook_id = ?2 AND sequence = ?3";

@@ -6,7 +6,6 @@ use base::{Cursor, Error, Kind, OrgId, Page, PageRequest, Result, Timestamp, Web
 use store::{OrgTx, Row, params};
 
 use super::happened::{self, Happened};
-use super::reports::wrong_cursor;
 use super::sql;
 use crate::access::Access;
 use crate::audit::{self, Event};
@@ -67,6 +66,8 @@ pub struct WebhookSecret {
 pub struct DeadLetter {
     /// The event's place in the trail.
     pub sequence: i64,
+    /// The message's place among those of the event.
+    pub part: i64,
     /// The message's type.
     pub message_type: String,
     /// What went wrong the last time.
@@ -206,6 +207,7 @@ impl Webhooks<'_> {
             webhook.updated_at = now;
             let events = events_to_row(&webhook.events)?;
             tx.execute(sql::UPDATE_WEBHOOK, &params![id, webhook.url, events, webhook.disabled, now])?;
+            tx.execute(sql::REVOKE_LEASE, &params![id])?;
             access.record(tx, webhook.event("webhook.changed"))?;
             if wakes {
                 start_at_the_end(tx, &id)?;
@@ -224,6 +226,7 @@ impl Webhooks<'_> {
             if tx.execute(sql::ROTATE_WEBHOOK, &params![id, sealed, now])? == 0 {
                 return Ok(None);
             }
+            tx.execute(sql::REVOKE_LEASE, &params![id])?;
             access.record(tx, Event::new("webhook.rotated", "webhook", id))?;
             tx.first(sql::WEBHOOK, &params![id], Webhook::from_row)
         });
@@ -251,15 +254,22 @@ impl Webhooks<'_> {
         if rows.first(sql::WEBHOOK, &params![id], |_| Ok(())).await?.is_none() {
             return Ok(None);
         }
-        let before: i64 = match &page.after {
-            Some(cursor) => cursor.id.parse().map_err(|_| wrong_cursor())?,
-            None => i64::MAX,
-        };
+        // A place that no letter ever had has nothing older.
+        let place = |id: &str| id.split_once('_').and_then(|(sequence, part)| Some((sequence.parse().ok()?, part.parse().ok()?)));
+        let (sequence, part): (i64, i64) =
+            page.after.as_ref().map_or((i64::MAX, 0), |cursor| place(&cursor.id).unwrap_or_default());
         let letter = |row: &Row<'_>| {
-            Ok(DeadLetter { sequence: row.get(0)?, message_type: row.get(1)?, error: row.get(2)?, failed_at: row.get(3)? })
+            Ok(DeadLetter {
+                sequence: row.get(0)?,
+                part: row.get(1)?,
+                message_type: row.get(2)?,
+                error: row.get(3)?,
+                failed_at: row.get(4)?,
+            })
         };
-        let letters = rows.query(sql::DEAD_LETTERS, &params![id, before, page.rows.saturating_add(1)], letter).await?;
-        let cursor_of = |letter: &DeadLetter| Cursor { created_at: letter.failed_at, id: letter.sequence.to_string() };
+        let letters = rows.query(sql::DEAD_LETTERS, &params![id, sequence, part, page.rows.saturating_add(1)], letter).await?;
+        let cursor_of =
+            |letter: &DeadLetter| Cursor { created_at: letter.failed_at, id: format!("{}_{}", letter.sequence, letter.part) };
         Ok(Some(Page::from_rows(letters, page.rows, cursor_of)))
     }
 

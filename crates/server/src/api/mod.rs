@@ -15,6 +15,7 @@ mod document;
 mod error;
 mod explanation;
 mod extract;
+mod figures;
 mod health;
 mod jwks;
 mod keys;
@@ -30,6 +31,7 @@ mod roots;
 mod sessions;
 mod text;
 mod users;
+mod webhooks;
 mod wire;
 mod words;
 
@@ -69,6 +71,8 @@ fn described() -> OpenApiRouter<Shared> {
         .merge(policies::routes())
         .merge(audit::routes())
         .merge(jwks::routes())
+        .merge(webhooks::routes())
+        .merge(figures::routes())
         .merge(health::routes())
 }
 

@@ -47,6 +47,7 @@ path_ids! {
     base::UserId, "userId", "user";
     base::BrickId, "brickId", "brick";
     base::KitId, "kitId", "kit";
+    base::WebhookId, "webhookId", "webhook";
 }
 
 /// The id in the path.

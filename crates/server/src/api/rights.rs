@@ -46,6 +46,7 @@ scopes! {
     AuditWrite = "audit:write";
     BricksRead = "bricks:read";
     KitsRead = "kits:read";
+    MetricsRead = "metrics:read";
 }
 
 /// The operator of the instance.

@@ -53,6 +53,10 @@ texts! {
         "a root is an absolute path of at most 4096 characters, without NUL";
     Cedar, 1, limits::POLICY_CHARS_MAX, NO_NUL, has_no_nul,
         "a policy's text has 1 to 1000000 characters and no NUL";
+    WebhookUrl, 10, limits::WEBHOOK_URL_CHARS_MAX, WEBHOOK_URL, is_webhook_url,
+        "a webhook's address begins with http:// or https:// and has at most 2000 characters of ASCII without spaces";
+    EventName, 3, NAME_CHARS_MAX, EVENT, is_event_name,
+        "an event is pre-verb, post-verb, verb-error, a type such as key.minted, or a family such as policy.*";
     Description, 0, limits::DESCRIPTION_CHARS_MAX, NO_NUL, has_no_nul,
         "a description or note has at most 500 characters and no NUL";
     EvaluationPrompt, 0, limits::EVALUATION_PROMPT_CHARS_MAX, NO_NUL, has_no_nul,
@@ -72,6 +76,24 @@ const NAME: &str = r"^[^\u0000-\u001f\u007f-\u009f]*[^\s\u0000-\u001f\u007f-\u00
 const ORG_NAME: &str = r"^[^\u0000-\u001f\u007f-\u009f]*[A-Za-z0-9][^\u0000-\u001f\u007f-\u009f]*$";
 const EMAIL: &str = r"^[!-?A-~]+@[!-?A-~]+$";
 const ROOT: &str = r"^/[^\u0000]*$";
+
+const WEBHOOK_URL: &str = r"^https?://[!-~]+$";
+const EVENT: &str = r"^(pre-verb|post-verb|verb-error|[a-z0-9_]+\.([a-z0-9_.]+|\*))$";
+
+/// Whether the server may go there is asked when it is known who the operator allows.
+fn is_webhook_url(text: &str) -> bool {
+    let rest = text.strip_prefix("https://").or_else(|| text.strip_prefix("http://"));
+    rest.is_some_and(|rest| !rest.is_empty() && rest.bytes().all(|byte| byte.is_ascii_graphic()))
+}
+
+fn is_event_name(text: &str) -> bool {
+    let word = |text: &str, more: &[u8]| {
+        let is_part = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'_' || more.contains(&byte);
+        !text.is_empty() && text.bytes().all(is_part)
+    };
+    let is_type = || text.split_once('.').is_some_and(|(family, rest)| word(family, b"") && (rest == "*" || word(rest, b".")));
+    matches!(text, "pre-verb" | "post-verb" | "verb-error") || is_type()
+}
 
 fn has_no_nul(text: &str) -> bool {
     !text.contains('\0')
@@ -112,6 +134,16 @@ mod tests {
         }
         for bad in ["", "a@", "@b", "a b@c", "a@b@c", "é@b"] {
             assert!(!reads::<Email>(bad), "{bad:?}");
+        }
+    }
+
+    #[test]
+    fn events_are_phases_types_and_families() {
+        for good in ["pre-verb", "verb-error", "key.minted", "audit.key_rotated", "policy.*", "a.b.c"] {
+            assert!(reads::<EventName>(good), "{good:?}");
+        }
+        for bad in ["", "*", "pre_verb", "key", "key.", ".minted", "key.min*", "Key.minted", "key.*.x", "a b.c"] {
+            assert!(!reads::<EventName>(bad), "{bad:?}");
         }
     }
 

@@ -65,6 +65,10 @@ words! {
     Blocker of kits::Blocker { KitEmpty, BrickMissing, BrickDeprecated, BrickRuleEmpty, BrickKeyConflict }
     /// What a person should know before publishing a kit.
     Warning of kits::Warning { BrickDraftWillPromote, BrickUpdateAvailable }
+    /// How a call ended.
+    TaskState of guard::TaskState { Completed, Failed, Refused, Cancelled }
+    /// What costs are summed up by.
+    CostBy of guard::CostGroup { Verb, Agent, Project, Hour }
     /// The short word on whether a kit can be published.
     Badge of kits::Badge { Ready, ReadyWithWarnings, Blocked }
 }

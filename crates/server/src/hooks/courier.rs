@@ -155,9 +155,20 @@ mod tests {
             assert!(courier.checked(good).is_ok(), "{good}");
         }
         for bad in [
-            "", "hooks.example", "ftp://h/", "file:///etc/passwd", "https://u:p@h/", "https://h/#f", "http://127.0.0.1/",
-            "http://0x7f.1/", "http://2130706433/", "http://[::1]/", "http://[::ffff:10.0.0.1]/", "http://10.2.0.1/",
-            "http://169.254.169.254/latest/meta-data", "http://0/",
+            "",
+            "hooks.example",
+            "ftp://h/",
+            "file:///etc/passwd",
+            "https://u:p@h/",
+            "https://h/#f",
+            "http://127.0.0.1/",
+            "http://0x7f.1/",
+            "http://2130706433/",
+            "http://[::1]/",
+            "http://[::ffff:10.0.0.1]/",
+            "http://10.2.0.1/",
+            "http://169.254.169.254/latest/meta-data",
+            "http://0/",
         ] {
             assert!(courier.checked(bad).is_err(), "{bad}");
         }
@@ -174,7 +185,12 @@ mod tests {
     /// The convention's own example, so that its libraries agree with us.
     #[test]
     fn signatures_are_those_of_the_convention() {
-        let signed = sign("whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw", "msg_p5jXN8AQM9LWM0D4loKWxJek", "1614265330", "{\"test\": 2432232314}");
+        let signed = sign(
+            "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw",
+            "msg_p5jXN8AQM9LWM0D4loKWxJek",
+            "1614265330",
+            "{\"test\": 2432232314}",
+        );
         assert_eq!(signed.as_deref(), Ok("v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE="));
     }
 }

@@ -176,10 +176,15 @@ mod tests {
     #[test]
     fn types_and_families_are_wanted_by_name() {
         let minted = event("key.minted", json!({"name": "ci"}));
-        for (wanted, count) in [(&["key.minted"][..], 1), (&["key.*"], 1), (&["key.*", "key.minted"], 1), (&["ke*"], 0), (&["*"], 0)] {
+        for (wanted, count) in
+            [(&["key.minted"][..], 1), (&["key.*"], 1), (&["key.*", "key.minted"], 1), (&["ke*"], 0), (&["*"], 0)]
+        {
             assert_eq!(sent(&minted, wanted).len(), count, "{wanted:?}");
         }
         let (id, body) = sent(&minted, &["key.*"]).remove(0);
-        assert_eq!((id.as_str(), &body["data"]["payload"], &body["sequenceNumber"]), ("evt_1", &json!({"name": "ci"}), &json!(7)));
+        assert_eq!(
+            (id.as_str(), &body["data"]["payload"], &body["sequenceNumber"]),
+            ("evt_1", &json!({"name": "ci"}), &json!(7))
+        );
     }
 }

@@ -186,7 +186,8 @@ impl Relay {
                                 return self.put_down(&outbox, failed, Some(Instant::now() + pause)).await;
                             }
                             None => {
-                                let dead = Some((event.sequence, message.message_type.clone()));
+                                let part = i64::try_from(index).unwrap_or(i64::MAX);
+                                let dead = Some((event.sequence, part, message.message_type.clone()));
                                 Step { dead, error: Some(error), ..past.clone() }
                             }
                         }

@@ -18,6 +18,8 @@ const LISTS: &[(&str, &str, &str)] = &[
     ("/api/bricks", "bricks", "brick_id"),
     ("/api/kits", "kits", "kit_id"),
     ("/api/audit", "events", "id"),
+    ("/api/org/{orgId}/webhooks", "webhooks", "id"),
+    ("/api/org/{orgId}/tasks", "tasks", "requestId"),
 ];
 
 #[test]
@@ -52,7 +54,7 @@ both_engines! {
                 .as_array()
                 .unwrap()
                 .iter()
-                .map(|row| text(["createdAt", "created_at", "occurredAt"].iter().find_map(|name| row.get(name)).unwrap()))
+                .map(|row| text(["createdAt", "created_at", "occurredAt", "endedAt"].iter().find_map(|name| row.get(name)).unwrap()))
                 .collect();
             assert!(created.is_sorted_by(|newer, older| newer >= older), "{path}: {created:?}");
             for limit in [1, 2, 3] {

@@ -45,6 +45,14 @@ impl Crib {
         Self { url: file.url, admin_key: file.key, http: client(), server: Some(server), orgs: AtomicU32::new(0), store, folder }
     }
 
+    /// Where its rows are, when that is PostgreSQL.
+    pub(crate) fn database_url(&self) -> Option<String> {
+        match &self.store {
+            StoreConfig::Postgres { url } => Some(url.clone()),
+            StoreConfig::Sqlite { .. } => None,
+        }
+    }
+
     pub(crate) async fn stop(mut self) {
         self.server.take().unwrap().stop().await;
     }

@@ -1,0 +1,8 @@
+//! The hook bus and what follows from it: phases of calls, webhooks, tasks and costs.
+
+mod bad_days;
+mod bus;
+mod figures;
+mod management;
+mod receiver;
+mod webhooks;

@@ -1,0 +1,203 @@
+//! What calls came to: costs by tool, agent, project or hour, and the calls of the last days.
+
+use axum::Json;
+use axum::extract::State;
+use base::Timestamp;
+use guard::{Cost, CostFilter, CostGroup, Task, TaskFilter};
+use serde::{Deserialize, Serialize};
+use utoipa::openapi::path::{Parameter, ParameterIn};
+use utoipa::{IntoParams, PartialSchema, ToSchema};
+use utoipa_axum::router::OpenApiRouter;
+use utoipa_axum::routes;
+
+use super::error::Result;
+use super::extract::{Admitted, Query};
+use super::page::{After, Page, Rows, next_cursor, query, request};
+use super::path::OrgPath;
+use super::rights::{MetricsRead, OrgRead};
+use super::text::Label;
+use super::wire::Time;
+use super::words::{CostBy, TaskState};
+use crate::state::Shared;
+
+pub(super) fn routes() -> OpenApiRouter<Shared> {
+    OpenApiRouter::default().routes(routes!(costs)).routes(routes!(tasks))
+}
+
+/// What calls came to.
+#[derive(Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+struct SumView {
+    /// Calls, however they ended.
+    calls: i64,
+    /// Those that did not complete: failed, refused or cancelled.
+    failed: i64,
+    /// How long they took together.
+    duration_ms: f64,
+}
+
+impl From<&Cost> for SumView {
+    fn from(cost: &Cost) -> Self {
+        Self { calls: cost.calls, failed: cost.failed, duration_ms: cost.duration_us as f64 / 1_000.0 }
+    }
+}
+
+/// What one tool's, agent's, project's or hour's calls came to. It has the one member that it was asked for by.
+#[derive(Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+#[schema(as = Cost)]
+struct CostView {
+    /// The tool; `unknown` for names that no tool has.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    verb: Option<String>,
+    /// The registered agent; `null` for calls of none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    agent_id: Option<Option<String>>,
+    /// The project; `null` for calls in none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    project_id: Option<Option<String>>,
+    /// When the hour began.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    hour: Option<Time>,
+    #[serde(flatten)]
+    sum: SumView,
+}
+
+impl CostView {
+    fn of(group: CostGroup, cost: Cost) -> Self {
+        let mut view = Self { verb: None, agent_id: None, project_id: None, hour: None, sum: (&cost).into() };
+        let some = |text: String| Some(text).filter(|text| !text.is_empty());
+        match group {
+            CostGroup::Verb => view.verb = Some(cost.group),
+            CostGroup::Agent => view.agent_id = Some(some(cost.group)),
+            CostGroup::Project => view.project_id = Some(some(cost.group)),
+            CostGroup::Hour => view.hour = cost.group.parse().ok().map(|ms| Time(Timestamp::from_ms(ms))),
+        }
+        view
+    }
+}
+
+#[derive(Serialize, ToSchema)]
+struct CostsAnswer {
+    /// The largest first; hours newest first. At most 1000.
+    costs: Vec<CostView>,
+    total: SumView,
+}
+
+/// Which costs.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "camelCase")]
+struct CostsQuery {
+    since: Option<Time>,
+    until: Option<Time>,
+    group_by: Option<CostBy>,
+}
+
+impl IntoParams for CostsQuery {
+    fn into_params(_: impl Fn() -> Option<ParameterIn>) -> Vec<Parameter> {
+        vec![
+            query("since", "From the hour that holds this time.", Time::schema()),
+            query("until", "Hours that begin before this time.", Time::schema()),
+            query("groupBy", "What the sums are by; tools when left out.", CostBy::schema()),
+        ]
+    }
+}
+
+/// A call that is over.
+#[derive(Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+#[schema(as = Task)]
+struct TaskView {
+    /// Its place in the audit trail.
+    sequence: i64,
+    #[schema(required)]
+    request_id: Option<String>,
+    verb: String,
+    #[schema(required)]
+    session_id: Option<String>,
+    #[schema(required)]
+    agent_id: Option<String>,
+    #[schema(required)]
+    project_id: Option<String>,
+    state: TaskState,
+    started_at: Time,
+    ended_at: Time,
+}
+
+impl From<Task> for TaskView {
+    fn from(task: Task) -> Self {
+        Self {
+            sequence: task.sequence,
+            request_id: task.request_id,
+            verb: task.verb,
+            session_id: task.session_id,
+            agent_id: task.agent_id,
+            project_id: task.project_id,
+            state: task.state.into(),
+            started_at: task.started_at.into(),
+            ended_at: task.ended_at.into(),
+        }
+    }
+}
+
+#[derive(Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+struct TasksAnswer {
+    tasks: Vec<TaskView>,
+    #[schema(required)]
+    next_cursor: Option<String>,
+}
+
+/// Which calls.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct TasksQuery {
+    state: Option<TaskState>,
+    verb: Option<Label>,
+    limit: Option<Rows>,
+    cursor: Option<After>,
+}
+
+impl IntoParams for TasksQuery {
+    fn into_params(place: impl Fn() -> Option<ParameterIn>) -> Vec<Parameter> {
+        let mut parameters = vec![
+            query("state", "Only those that ended so.", TaskState::schema()),
+            query("verb", "Only those of this tool.", Label::schema()),
+        ];
+        parameters.extend(Page::into_params(&place));
+        parameters
+    }
+}
+
+/// Sums up calls: how many, how many did not complete, and how long they took. Calls answered before this was asked are in it.
+#[utoipa::path(
+    get, path = "/api/org/{orgId}/costs", operation_id = "listCosts", tag = "figures", params(OrgPath, CostsQuery),
+    responses((status = 200, description = "The sums.", body = CostsAnswer), Admitted<MetricsRead>)
+)]
+async fn costs(
+    State(state): State<Shared>,
+    access: Admitted<MetricsRead>,
+    Query(asked): Query<CostsQuery>,
+) -> Result<Json<CostsAnswer>> {
+    let group = asked.group_by.map_or(CostGroup::Verb, |by| by.0);
+    let filter = CostFilter { since: asked.since.map(|time| time.0), until: asked.until.map(|time| time.0) };
+    let (costs, total) = state.guard.figures(&access)?.costs(group, &filter).await?;
+    let costs = costs.into_iter().map(|cost| CostView::of(group, cost)).collect();
+    Ok(Json(CostsAnswer { costs, total: (&total).into() }))
+}
+
+/// Lists the calls of the last seven days. The audit trail keeps them for good.
+#[utoipa::path(
+    get, path = "/api/org/{orgId}/tasks", operation_id = "listTasks", tag = "figures", params(OrgPath, TasksQuery),
+    responses((status = 200, description = "A page of calls.", body = TasksAnswer), Admitted<OrgRead>)
+)]
+async fn tasks(
+    State(state): State<Shared>,
+    access: Admitted<OrgRead>,
+    Query(asked): Query<TasksQuery>,
+) -> Result<Json<TasksAnswer>> {
+    let filter = TaskFilter { state: asked.state.map(|state| state.0), verb: asked.verb.map(|verb| verb.0) };
+    let page = state.guard.figures(&access)?.tasks(&filter, &request(asked.limit, asked.cursor)).await?;
+    let next_cursor = next_cursor(page.next.as_ref());
+    Ok(Json(TasksAnswer { tasks: page.items.into_iter().map(TaskView::from).collect(), next_cursor }))
+}
