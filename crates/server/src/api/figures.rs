@@ -27,6 +27,7 @@ pub(super) fn routes() -> OpenApiRouter<Shared> {
 /// What calls came to.
 #[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
+#[schema(as = CostSum)]
 struct SumView {
     /// Calls, however they ended.
     calls: i64,
@@ -42,38 +43,45 @@ impl From<&Cost> for SumView {
     }
 }
 
-/// What one tool's, agent's, project's or hour's calls came to. It has the one member that it was asked for by.
+/// What one tool's, agent's, project's or hour's calls came to. Only what the sums are by is named.
 #[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[schema(as = Cost)]
 struct CostView {
     /// The tool; `unknown` for names that no tool has.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(required)]
     verb: Option<String>,
     /// The registered agent; `null` for calls of none.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    agent_id: Option<Option<String>>,
+    #[schema(required)]
+    agent_id: Option<String>,
     /// The project; `null` for calls in none.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    project_id: Option<Option<String>>,
+    #[schema(required)]
+    project_id: Option<String>,
     /// When the hour began.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(required)]
     hour: Option<Time>,
-    #[serde(flatten)]
-    sum: SumView,
+    /// Calls, however they ended.
+    calls: i64,
+    /// Those that did not complete: failed, refused or cancelled.
+    failed: i64,
+    /// How long they took together.
+    duration_ms: f64,
 }
 
 impl CostView {
     fn of(group: CostGroup, cost: Cost) -> Self {
-        let mut view = Self { verb: None, agent_id: None, project_id: None, hour: None, sum: (&cost).into() };
-        let some = |text: String| Some(text).filter(|text| !text.is_empty());
-        match group {
-            CostGroup::Verb => view.verb = Some(cost.group),
-            CostGroup::Agent => view.agent_id = Some(some(cost.group)),
-            CostGroup::Project => view.project_id = Some(some(cost.group)),
-            CostGroup::Hour => view.hour = cost.group.parse().ok().map(|ms| Time(Timestamp::from_ms(ms))),
+        let SumView { calls, failed, duration_ms } = (&cost).into();
+        let name = |asked: CostGroup| Some(&cost.group).filter(|name| group == asked && !name.is_empty()).cloned();
+        let hour = name(CostGroup::Hour).and_then(|ms| ms.parse().ok());
+        Self {
+            verb: name(CostGroup::Verb),
+            agent_id: name(CostGroup::Agent),
+            project_id: name(CostGroup::Project),
+            hour: hour.map(|ms| Time(Timestamp::from_ms(ms))),
+            calls,
+            failed,
+            duration_ms,
         }
-        view
     }
 }
 

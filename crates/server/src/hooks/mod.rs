@@ -13,6 +13,6 @@ pub(crate) use bus::Bus;
 pub use bus::{Subscriber, Subscribers};
 pub(crate) use courier::Courier;
 pub use event::{EventOutcome, Phase, VerbError, VerbEvent};
-pub(crate) use message::{Message, messages};
+pub(crate) use message::messages;
 pub(crate) use relay::Relay;
 pub use retry::Retry;

@@ -25,7 +25,9 @@ impl<J: Copy + Eq + Hash + Ord> Queue<J> {
         }
         match self.planned.get(&job) {
             Some(earlier) if *earlier <= at => return,
-            Some(later) => drop(self.in_order.remove(&(*later, job))),
+            Some(later) => {
+                self.in_order.remove(&(*later, job));
+            }
             None => {}
         }
         self.planned.insert(job, at);
