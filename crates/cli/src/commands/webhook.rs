@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use super::{ListArgs, said};
 use crate::client::encode;
-use crate::output::Column;
+use crate::output::{self, Column};
 use crate::workplace::{ClientArgs, Workplace};
 
 const COLUMNS: [Column; 5] =
@@ -117,7 +117,8 @@ pub(crate) async fn run(args: WebhookArgs) -> Result<()> {
         Verb::DeadLetters { webhook, list } => {
             let path = path(&place, &webhook, "/dead-letters").await?;
             let answer = place.api.list(&path, "deadLetters", list.limit).await?;
-            place.print_list(&answer, "deadLetters", &DEAD_COLUMNS)
+            let rows = answer.get("deadLetters").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
+            place.print_as(&answer, || output::table(rows, &DEAD_COLUMNS, "no dead letters"))
         }
         Verb::Redeliver { webhook, sequence } => {
             let path = path(&place, &webhook, "/redeliver").await?;

@@ -81,7 +81,7 @@ async fn the_command_line_manages_webhooks_and_shows_costs() {
     assert!(terminal.run("webhook list").await.ok().contains("https://hooks.invalid/x"));
     let rotated = terminal.run("webhook rotate https://hooks.invalid/x").await;
     assert!(rotated.ok().contains("whsec_") && rotated.err.contains("shown this once"), "{rotated:?}");
-    assert_eq!(terminal.run("webhook dead-letters https://hooks.invalid/x").await.ok(), "no deadLetters\n");
+    assert_eq!(terminal.run("webhook dead-letters https://hooks.invalid/x").await.ok(), "no dead letters\n");
     let refused = terminal.run("webhook redeliver https://hooks.invalid/x 9999").await;
     assert!(refused.refused(1).contains("no such webhook or event"), "{refused:?}");
     terminal.run("webhook set https://hooks.invalid/x --disable").await.ok();
