@@ -128,7 +128,7 @@ async fn a_line_that_cannot_be_read_is_told_from_one_that_fails() {
         ("policy forbid --tool bricks.list", "--everyone"),
         ("policy grant --everyone", "--read-only-tools"),
         ("policy grant --everyone --agent a --all-tools", "cannot be used with"),
-        ("policy grant --everyone --skill s --all-tools", "--peer <SLUG>"),
+        ("policy grant --everyone --skill s --all-tools", "cannot be used with"),
         ("policy explain --tool bricks.list", "--agent <AGENT>"),
         ("policy check", "<FILE>"),
         ("audit list --limit 0", "1..=1000000"),
