@@ -38,17 +38,17 @@ impl Timestamp {
         let seconds = ms_of_day / 1_000;
         let mut spelled = Spelled(*b"0000-00-00T00:00:00.000Z");
         // Years of five digits are as far away as the clock is broken.
-        for (start, digits, value) in [
-            (0, 4, year.clamp(0, 9_999)),
-            (5, 2, month),
-            (8, 2, day),
-            (11, 2, seconds / 3_600),
-            (14, 2, seconds / 60 % 60),
-            (17, 2, seconds % 60),
-            (20, 3, ms_of_day % 1_000),
-        ] {
-            spelled.put(start, digits, value);
-        }
+        let (year, ms) = (year.clamp(0, 9_999), ms_of_day % 1_000);
+        spelled.put(0, year / 100);
+        spelled.put(2, year % 100);
+        spelled.put(5, month);
+        spelled.put(8, day);
+        spelled.put(11, seconds / 3_600);
+        spelled.put(14, seconds / 60 % 60);
+        spelled.put(17, seconds % 60);
+        // Three digits: the one in the middle is written twice.
+        spelled.put(20, ms / 10);
+        spelled.put(21, ms % 100);
         spelled
     }
 
@@ -65,11 +65,12 @@ const DAY_MS: i64 = 24 * 60 * 60 * 1_000;
 struct Spelled([u8; 24]);
 
 impl Spelled {
-    /// Writes `value` as so many digits from `start` on.
-    fn put(&mut self, start: usize, digits: usize, mut value: i64) {
-        for place in self.0.iter_mut().skip(start).take(digits).rev() {
-            *place = b'0' + u8::try_from(value % 10).unwrap_or_default();
-            value /= 10;
+    /// Writes `value`, at most 99, as two digits from `start` on.
+    fn put(&mut self, start: usize, value: i64) {
+        let value = u8::try_from(value).unwrap_or_default();
+        if let Some([tens, ones]) = self.0.get_mut(start..start + 2) {
+            *tens = b'0' + value / 10;
+            *ones = b'0' + value % 10;
         }
     }
 

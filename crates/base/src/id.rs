@@ -27,12 +27,11 @@ impl Text {
     /// Keeps what fits; every id that was ever made does.
     fn new(text: &str) -> Self {
         let mut bytes = [0; ID_BYTES];
-        let mut length = 0;
-        for (place, byte) in bytes.iter_mut().zip(text.bytes()) {
-            *place = byte;
-            length += 1;
+        let kept = text.len().min(ID_BYTES);
+        if let (Some(place), Some(text)) = (bytes.get_mut(..kept), text.as_bytes().get(..kept)) {
+            place.copy_from_slice(text);
         }
-        Self { bytes, length }
+        Self { bytes, length: u8::try_from(kept).unwrap_or_default() }
     }
 
     fn as_str(&self) -> &str {

@@ -85,7 +85,7 @@ pub const COMMIT_JOBS_MAX: usize = 256;
 /// Writes that may wait for the writer; beyond it callers are told to come back.
 pub const WRITE_QUEUE_MAX: usize = 4_096;
 /// Most policy statements in force or on trial in one org: each costs every decision that it might concern.
-pub const POLICY_STATEMENTS_MAX: usize = 10_000;
+pub const POLICY_STATEMENTS_MAX: i64 = 10_000;
 /// Longest text of one policy.
 pub const POLICY_CHARS_MAX: usize = 1_000_000;
 /// Compiled policy sets kept; orgs with the same policies share one.

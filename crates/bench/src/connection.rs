@@ -59,8 +59,17 @@ impl Connection {
 
 /// A POST as bytes.
 pub(crate) fn post(path: &str, key: &str, body: &str) -> Vec<u8> {
+    request("POST", path, key, body)
+}
+
+/// A PUT as bytes.
+pub(crate) fn put(path: &str, key: &str, body: &str) -> Vec<u8> {
+    request("PUT", path, key, body)
+}
+
+fn request(method: &str, path: &str, key: &str, body: &str) -> Vec<u8> {
     format!(
-        "POST {path} HTTP/1.1\r\nhost: localhost\r\nauthorization: Bearer {key}\r\ncontent-type: application/json\r\ncontent-length: {}\r\n\r\n{body}",
+        "{method} {path} HTTP/1.1\r\nhost: localhost\r\nauthorization: Bearer {key}\r\ncontent-type: application/json\r\ncontent-length: {}\r\n\r\n{body}",
         body.len()
     )
     .into_bytes()

@@ -5,10 +5,12 @@
 mod connection;
 mod doors;
 mod echo;
+mod governance;
 mod load;
 mod process;
 mod report;
 
 pub use doors::{DoorsOptions, doors};
 pub use echo::echo;
+pub use governance::{GovernanceOptions, governance};
 pub use report::{Figure, Report};

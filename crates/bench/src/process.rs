@@ -18,9 +18,15 @@ pub(crate) struct Process(Child);
 impl Process {
     /// Starts `binary`; what it prints is thrown away, what it complains about is not.
     pub(crate) fn start(binary: &Path, arguments: &[&str]) -> Result<Self> {
+        Self::start_with(binary, arguments, &[])
+    }
+
+    /// The same, with these in its environment.
+    pub(crate) fn start_with(binary: &Path, arguments: &[&str], environment: &[(&str, &str)]) -> Result<Self> {
         let child = Command::new(binary)
             .args(arguments)
             .env("TOOLCRIB_LOG", "warn")
+            .envs(environment.iter().copied())
             .stdin(Stdio::null())
             .stdout(Stdio::null())
             .spawn()

@@ -155,8 +155,8 @@ mod tests {
         let org = json!({"org": {"id": "org_1", "plan": {"kg_enabled": true}, "keys": [{"id": "key_1"}]}});
         expect![[r#"
             id               org_1
-            keys[0].id       key_1
-            plan.kg_enabled  yes"#]]
+            plan.kg_enabled  yes
+            keys[0].id       key_1"#]]
         .assert_eq(&facts(unwrapped(&org)));
     }
 

@@ -1,10 +1,12 @@
 //! What is recorded of every call, refused and failed ones too. Audit, hooks and metrics read this and nothing else.
 
 use std::borrow::Cow;
+use std::sync::Arc;
 
+use base::limits::NAME_CHARS_MAX;
 use base::{Actor, AgentId, Door, KeyId, Kind, OrgId, Principal, ProjectId, RequestId, SessionId, Timestamp};
 use policy::Decision;
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 use crate::audit::Event;
 
@@ -103,7 +105,7 @@ impl CallRecord {
             agent,
             key,
             door: principal.door(),
-            tool: Cow::Owned(tool.to_owned()),
+            tool: Cow::Owned(recordable(tool)),
             started_at: now,
             duration_us: 0,
             outcome: Outcome::Cancelled,
@@ -142,18 +144,31 @@ impl CallRecord {
     }
 
     fn spelled(&self, decision: &Decision) -> Value {
-        let mut spelled = json!({
-            "allowed": decision.allowed,
-            "reason": decision.reason.word(),
-            "policies": decision.policies,
-            "policySet": self.policy_set,
-        });
+        let mut spelled = Map::new();
+        spelled.insert("allowed".to_owned(), json!(decision.allowed));
+        spelled.insert("reason".to_owned(), json!(decision.reason.word()));
+        spelled.insert("policies".to_owned(), named(&decision.policies));
+        spelled.insert("policySet".to_owned(), json!(self.policy_set));
         if !decision.errors.is_empty() {
-            spelled["errors"] = decision.errors.iter().map(|failure| json!(failure.policy)).collect();
+            let policies = decision.errors.iter().take(POLICIES_MAX).map(|failure| json!(failure.policy));
+            spelled.insert("errors".to_owned(), policies.collect());
         }
         if let Some(would_be) = &decision.log_only {
-            spelled["logOnly"] = json!({ "allowed": would_be.allowed, "policies": would_be.policies });
+            let would_be = json!({ "allowed": would_be.allowed, "policies": named(&would_be.policies) });
+            spelled.insert("logOnly".to_owned(), would_be);
         }
-        spelled
+        Value::Object(spelled)
     }
+}
+
+/// A name as it was asked for, short and printable enough to be kept: it is the caller's own text.
+fn recordable(name: &str) -> String {
+    name.chars().take(NAME_CHARS_MAX).map(|c| if c.is_control() { char::REPLACEMENT_CHARACTER } else { c }).collect()
+}
+
+/// Most policies that one entry names: a thousand that agree tell no more than the first few.
+const POLICIES_MAX: usize = 20;
+
+fn named(policies: &[Arc<str>]) -> Value {
+    policies.iter().take(POLICIES_MAX).map(|name| json!(name)).collect()
 }

@@ -163,6 +163,12 @@ impl Compiled {
     }
 }
 
+impl std::fmt::Debug for Compiled {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Compiled").field("hash", &self.hash).field("documents", &self.documents.len()).finish_non_exhaustive()
+    }
+}
+
 /// The statements of one mode while documents are read.
 #[derive(Default)]
 struct Gathered {

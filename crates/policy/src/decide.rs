@@ -110,8 +110,10 @@ impl Question<'_> {
     /// The request, with as much context as is read.
     fn request(&self, reads: &Reads) -> Result<Request, String> {
         let mut context = Vec::new();
-        if let (Input::These(arguments), true) = (self.input, reads.input != InputReads::Nothing) {
-            let input = self.target.input.input(arguments, &reads.input).map_err(|misfit| misfit.to_string())?;
+        if let (Input::These(arguments), Some(shape)) = (self.input, &self.target.input)
+            && reads.input != InputReads::Nothing
+        {
+            let input = shape.input(arguments, &reads.input).map_err(|misfit| misfit.to_string())?;
             context.push(("input".to_owned(), input));
         }
         if reads.now || reads.door {

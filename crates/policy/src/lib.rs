@@ -41,3 +41,5 @@ pub use source::{StatementInfo, statement_text};
 /// The document that a new org starts with: its own tools permitted, peers discoverable, none invocable until someone permits
 /// it.
 pub const STARTER: &str = include_str!("starter.cedar");
+/// How many statements [`STARTER`] has.
+pub const STARTER_STATEMENTS: i64 = 2;

@@ -98,7 +98,8 @@ pub(crate) struct Target {
     /// The action it is a member of.
     pub(crate) parent: Option<EntityUid>,
     pub(crate) resource: EntityUid,
-    pub(crate) input: Record,
+    /// The type of `context.input`; there is none when a peer is only seen or stopped.
+    pub(crate) input: Option<Record>,
 }
 
 /// The entity model, the generated schema and every action. Built once per server, and per org where peers differ.
@@ -217,6 +218,12 @@ impl Model {
     }
 }
 
+impl std::fmt::Debug for Model {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Model").field("calls", &self.calls.len()).finish_non_exhaustive()
+    }
+}
+
 /// A model that is being built.
 struct Parts {
     text: SchemaText,
@@ -263,7 +270,7 @@ impl Parts {
         };
         let parent = Some(self.types.action.entity(parent));
         self.calls.insert(spec.name.to_owned(), self.targets.len());
-        self.targets.push(Target { action, parent, resource, input });
+        self.targets.push(Target { action, parent, resource, input: Some(input) });
     }
 
     /// What can be done to a peer or a skill beside calling it.
@@ -271,7 +278,7 @@ impl Parts {
         for (verb, word) in [(Verb::Discover, words::DISCOVER), (Verb::Cancel, words::CANCEL)] {
             self.others.insert((verb, resource.clone()), self.targets.len());
             let action = self.types.action.entity(word);
-            self.targets.push(Target { action, parent: None, resource: resource.clone(), input: Record::default() });
+            self.targets.push(Target { action, parent: None, resource: resource.clone(), input: None });
         }
     }
 }

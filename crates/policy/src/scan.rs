@@ -32,7 +32,7 @@ pub(crate) fn scan(text: &str) -> Scan {
         nesting.take(token);
         if nesting.depth() > NESTING_MAX {
             let message =
-                format!("this statement nests more than {NESTING_MAX} operators deep; split it into several statements");
+                format!("this statement nests too deeply (more than {NESTING_MAX} levels, a bracket counts as four); split it");
             scan.too_deep = Some(Complaint::new(offset, message));
             return scan;
         }
@@ -64,13 +64,17 @@ enum Token {
     Leaf,
 }
 
+/// What a pair of brackets counts beside the wrap it is. The parser goes through ten rules of its grammar for one, on as much
+/// stack as the evaluator takes for four operators.
+const BRACKET: usize = 3;
+
 /// The depth of the statement read so far, at most.
 #[derive(Debug, Default)]
 struct Nesting {
     /// The brackets that are open around `here`, outermost first.
     outer: Vec<Level>,
     here: Level,
-    /// The sum of `joins + wraps + 1` over `outer`.
+    /// The sum of `joins + wraps + BRACKET` over `outer`.
     outer_depth: usize,
 }
 
@@ -112,14 +116,14 @@ impl Nesting {
             Token::Open => {
                 // A bracket may follow what it belongs to (`a["b"]["c"]`), so it also wraps.
                 self.here.wraps += 1;
-                self.outer_depth += self.here.joins + self.here.wraps + 1;
+                self.outer_depth += self.here.joins + self.here.wraps + BRACKET;
                 self.outer.push(std::mem::take(&mut self.here));
             }
             Token::Close => {
                 // A bracket that closes nothing is the parser's to complain about.
                 if let Some(outer) = self.outer.pop() {
-                    let inner = self.here.depth() + 1;
-                    self.outer_depth -= outer.joins + outer.wraps + 1;
+                    let inner = self.here.depth() + BRACKET;
+                    self.outer_depth -= outer.joins + outer.wraps + BRACKET;
                     self.here = outer;
                     self.here.bracket = self.here.bracket.max(inner);
                 }
@@ -237,11 +241,11 @@ mod tests {
             ("!!!a", 3),
             ("a && b && c", 2),
             ("a.b.c && d.e || f.g", 4),
-            ("((a))", 4),
-            ("[a, b, c, d, e]", 2),
-            ("[a.b, c.d.e, f]", 4),
-            ("a[\"x\"][\"y\"]", 3),
-            ("a.contains(b)", 3),
+            ("((a))", 8),
+            ("[a, b, c, d, e]", 4),
+            ("[a.b, c.d.e, f]", 6),
+            ("a[\"x\"][\"y\"]", 5),
+            ("a.contains(b)", 5),
             ("if a then b else if c then d else e", 2),
             ("Agent::\"x\" == principal", 1),
             ("\"((((\" == \"\\\"((((\" // ((((", 1),

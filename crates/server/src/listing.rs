@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use base::{Actor, Allowlist, Error, OrgId, Principal, ProjectId, Result, ScopeSet, ToolNames, limits};
+use base::{Actor, AgentId, Allowlist, Error, OrgId, Principal, ProjectId, Result, ScopeSet, SessionId, ToolNames, limits};
 use guard::{Caller, Effect};
 use mcp::model::{Tool, ToolAnnotations};
 use quick_cache::sync::Cache;
@@ -22,10 +22,17 @@ struct Class {
     change_number: u64,
     project: Option<ProjectId>,
     /// Who it is, where some policy asks.
-    actor: Option<(String, Option<String>, Option<String>, Option<String>)>,
+    actor: Option<Who>,
     scopes: ScopeSet,
     allowlist: Option<Vec<String>>,
     tool_names: ToolNames,
+}
+
+/// Everything that a policy may ask of a principal and that its project and org do not tell.
+#[derive(Clone, PartialEq, Eq, Hash)]
+enum Who {
+    Session { id: SessionId, agent: Option<AgentId>, label: Option<Arc<str>>, work_type: Option<Arc<str>> },
+    Agent(AgentId),
 }
 
 /// The remembered listings.
@@ -127,14 +134,12 @@ fn class_of(principal: &Principal, change_number: u64, by_principal: bool) -> Cl
     }
 }
 
-/// Everything that a policy may ask of a principal and that its project and org do not tell.
-fn actor_of(principal: &Principal) -> (String, Option<String>, Option<String>, Option<String>) {
-    let text = |text: &Option<Arc<str>>| text.as_deref().map(str::to_owned);
+fn actor_of(principal: &Principal) -> Who {
     match &principal.actor {
         Actor::Session { id, agent, label, work_type, .. } => {
-            (id.to_string(), agent.map(|agent| agent.to_string()), text(label), text(work_type))
+            Who::Session { id: *id, agent: *agent, label: label.clone(), work_type: work_type.clone() }
         }
-        Actor::Agent { id, .. } => (id.to_string(), None, None, None),
+        Actor::Agent { id, .. } => Who::Agent(*id),
     }
 }
 

@@ -4,7 +4,11 @@ use base::{Clock, Error, Kind, Result};
 
 use crate::{Tx, params, sql};
 
-const MIGRATIONS: &[&str] = &[include_str!("../migrations/0001_spine.sql"), include_str!("../migrations/0002_governance.sql")];
+const MIGRATIONS: &[&str] = &[
+    include_str!("../migrations/0001_spine.sql"),
+    include_str!("../migrations/0002_spine_leftovers.sql"),
+    include_str!("../migrations/0003_governance.sql"),
+];
 
 /// The schema this release writes. A store that is ahead of it is refused: an old release must not touch it.
 pub const SCHEMA_VERSION: i64 = MIGRATIONS.len() as i64;

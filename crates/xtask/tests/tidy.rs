@@ -19,7 +19,7 @@ const MAY_DEPEND_ON: &[(&str, &[&str])] = &[
     ("mcp", &["base"]),
     ("tools", &["base", "guard", "kits", "mcp"]),
     ("server", &["audit", "base", "guard", "kits", "mcp", "policy", "store", "tools"]),
-    ("bench", &[]),
+    ("bench", &["audit", "base"]),
     ("cli", &["audit", "base", "bench", "guard", "mcp", "server", "store"]),
     ("testkit", &["base", "store"]),
     ("xtask", &["base", "guard", "mcp", "server", "tools"]),

@@ -11,7 +11,7 @@ fn a_good_trail_is_good() {
     let report = Trail::of(5).verify();
     assert_eq!(
         serde_json::to_value(&report).unwrap(),
-        json!({"valid": true, "eventCount": 5, "firstSequence": 1, "lastSequence": 5, "brokenAt": null,
+        json!({"valid": true, "eventCount": 5, "firstSequence": 1, "lastSequence": 5, "brokenAt": null, "broken": null,
                "signedByRevoked": 0, "signaturesChecked": true, "checkpoint": null})
     );
     let empty = verify(&[], &Jwks::default(), None);

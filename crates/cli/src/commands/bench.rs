@@ -4,7 +4,7 @@ use std::net::SocketAddr;
 use std::path::PathBuf;
 
 use anyhow::{Context, Result};
-use bench::DoorsOptions;
+use bench::{DoorsOptions, GovernanceOptions, Report};
 use clap::{Args, Subcommand};
 
 use crate::output;
@@ -34,6 +34,22 @@ enum What {
         #[arg(long)]
         json: bool,
     },
+    /// What the gate, policies and the audit trail add to a call
+    #[command(after_help = "Exit code 1 when a figure misses its aim. Build with --release, or the figures mean nothing.")]
+    Governance {
+        /// How long each load lasts, in each round
+        #[arg(long, value_name = "SECONDS", default_value_t = 1)]
+        seconds: u64,
+        /// Rounds, of which the median counts
+        #[arg(long, default_value_t = 7)]
+        rounds: u32,
+        /// Entries of the trail that is verified
+        #[arg(long, default_value_t = 50_000)]
+        entries: u64,
+        /// Print the figures as JSON
+        #[arg(long)]
+        json: bool,
+    },
     /// The yardstick: answers every POST with the bytes of a file
     #[command(hide = true)]
     Echo {
@@ -49,11 +65,20 @@ pub(crate) async fn run(args: BenchArgs) -> Result<bool> {
     match args.what {
         What::Echo { listen, answer } => bench::echo(listen, &answer).await.map(|()| true),
         What::Doors { seconds, rounds, orgs, json } => {
-            let binary = std::env::current_exe().context("cannot find this binary")?;
-            let report = bench::doors(&DoorsOptions { binary, seconds, rounds, orgs }).await?;
-            let text = if json { serde_json::to_string_pretty(&report)? } else { report.to_string() };
-            output::print(text.trim_end())?;
-            Ok(report.figures.iter().all(|figure| figure.met))
+            show(&bench::doors(&DoorsOptions { binary: this_binary()?, seconds, rounds, orgs }).await?, json)
+        }
+        What::Governance { seconds, rounds, entries, json } => {
+            show(&bench::governance(&GovernanceOptions { binary: this_binary()?, seconds, rounds, entries }).await?, json)
         }
     }
+}
+
+fn this_binary() -> Result<PathBuf> {
+    std::env::current_exe().context("cannot find this binary")
+}
+
+fn show(report: &Report, json: bool) -> Result<bool> {
+    let text = if json { serde_json::to_string_pretty(report)? } else { report.to_string() };
+    output::print(text.trim_end())?;
+    Ok(report.figures.iter().all(|figure| figure.met))
 }

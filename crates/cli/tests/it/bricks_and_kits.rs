@@ -62,9 +62,12 @@ fn text(value: &Value) -> String {
     value.as_str().unwrap_or_else(|| panic!("{value} is no text")).to_owned()
 }
 
-/// The names of an object's members.
+/// The names of an object's members, sorted.
 fn members(value: &Value) -> Vec<&str> {
-    value.as_object().unwrap_or_else(|| panic!("{value} is no object")).keys().map(String::as_str).collect()
+    let members = value.as_object().unwrap_or_else(|| panic!("{value} is no object"));
+    let mut names: Vec<_> = members.keys().map(String::as_str).collect();
+    names.sort_unstable();
+    names
 }
 
 /// What the seed lists, in the order that comparing wants.

@@ -25,7 +25,7 @@ both_engines! {
             let reply = log_in(&crib, credentials(&person.email.to_uppercase(), PASSWORD)).await;
             let body = reply.expect(200);
             let names: Vec<_> = body.as_object().unwrap().keys().map(String::as_str).collect();
-            assert_eq!(names, ["csrf", "user"]);
+            assert_eq!(names, ["user", "csrf"]);
             assert_eq!(body["user"], json!({"id": person.id, "email": person.email, "role": "owner", "orgId": tenant.org}));
             let cookies: Vec<_> = reply.headers.get_all("set-cookie").iter().collect();
             assert_eq!(cookies.len(), 1);

@@ -12,8 +12,9 @@ use tokio::sync::mpsc;
 use crate::support::{Engine, Place, Process, both_engines, call, http, request};
 
 /// A tenant over plain HTTP, for a server in another process.
-struct Client {
+pub(crate) struct Client {
     http: reqwest::Client,
+    org: String,
     door: String,
     session_key: String,
     key: String,
@@ -21,7 +22,7 @@ struct Client {
 }
 
 impl Client {
-    async fn new(process: &Process, name: &str) -> Self {
+    pub(crate) async fn new(process: &Process, name: &str) -> Self {
         let http = http();
         let post = async |path: String, key: &str, body: Value| -> Value {
             let reply = http.post(format!("{}{path}", process.url)).bearer_auth(key).json(&body).send().await.unwrap();
@@ -35,6 +36,7 @@ impl Client {
         let opened = post(format!("/api/org/{org}/sessions"), key, body).await;
         let bearer = opened["mcpConfig"]["mcpServers"]["toolcrib"]["headers"]["Authorization"].as_str().unwrap();
         Self {
+            org: org.to_owned(),
             door: format!("/api/mcp/{}", opened["sessionId"].as_str().unwrap()),
             session_key: bearer.strip_prefix("Bearer ").unwrap().to_owned(),
             key: key.to_owned(),
@@ -47,6 +49,32 @@ impl Client {
     async fn rpc(&self, message: &Value) -> reqwest::Result<Value> {
         let request = self.http.post(format!("{}{}", self.url, self.door)).bearer_auth(&self.session_key);
         request.body(message.to_string()).send().await?.json().await
+    }
+
+    /// Calls a tool and gives the request's id once it was acknowledged; an error when the server is gone.
+    pub(crate) async fn acknowledged(&self, tool: &str, arguments: Value) -> reqwest::Result<String> {
+        let request = self.http.post(format!("{}{}", self.url, self.door)).bearer_auth(&self.session_key);
+        let reply = request.body(call(1, tool, arguments).to_string()).send().await?;
+        let id = reply.headers()["x-request-id"].to_str().unwrap().to_owned();
+        let answer: Value = reply.json().await?;
+        assert!(answer.get("result").is_some(), "{answer}");
+        Ok(id)
+    }
+
+    /// The same tenant, on the server that took over.
+    pub(crate) fn on(self, process: &Process) -> Self {
+        Self { url: process.url.clone(), ..self }
+    }
+
+    /// The trail and the keys that verify it.
+    pub(crate) async fn export(&self) -> crate::audit::Export {
+        let get = async |path: String| {
+            let reply = self.http.get(format!("{}{path}", self.url)).bearer_auth(&self.key).send().await.unwrap();
+            assert_eq!(reply.status(), 200);
+            reply.text().await.unwrap()
+        };
+        let lines = get("/api/audit/export".into()).await;
+        crate::audit::Export { lines, jwks: get(format!("/.well-known/audit-keys/{}", self.org)).await }
     }
 
     async fn create_brick(&self) -> reqwest::Result<Value> {
@@ -70,6 +98,12 @@ impl Client {
     }
 }
 
+/// How many rounds a marathon has: a few in the tests, and as many as `make soak` says.
+#[expect(clippy::disallowed_methods, reason = "`make soak` says how many rounds")]
+pub(crate) fn rounds(usual: u32) -> u32 {
+    std::env::var("TOOLCRIB_SOAK_ROUNDS").map_or(usual, |rounds| rounds.parse().unwrap())
+}
+
 /// Writers that go on until the server is gone, and tell of each brick that was acknowledged.
 fn writers(client: &Arc<Client>, count: usize) -> mpsc::UnboundedReceiver<String> {
     let (acknowledged, received) = mpsc::unbounded_channel();
@@ -90,8 +124,7 @@ fn writers(client: &Arc<Client>, count: usize) -> mpsc::UnboundedReceiver<String
 
 both_engines! {
     async fn kill_nine_loses_nothing_that_was_acknowledged(engine: Engine) {
-        #[expect(clippy::disallowed_methods, reason = "`make soak` says how many rounds")]
-        let rounds: u32 = std::env::var("TOOLCRIB_SOAK_ROUNDS").map_or(4, |rounds| rounds.parse().unwrap());
+        let rounds = rounds(4);
         let place = Place::new(engine);
         for round in 0..rounds {
             let process = place.start().await;
@@ -181,12 +214,14 @@ async fn a_full_disk_is_a_clear_error_and_recovers() {
     };
     assert_eq!((error["code"].as_i64(), error["data"]["kind"].as_str()), (Some(-32603), Some("unavailable")), "{error}");
     assert_eq!(error["data"]["retryable"], true);
+    // What cannot be put on the record does not happen, and a read is no exception.
     let listed = client.rpc(&call(1, "bricks.list", json!({}))).await.unwrap();
-    assert!(listed["result"]["structuredContent"]["bricks"].is_array(), "reads go on: {listed}");
+    assert_eq!(listed["error"]["data"]["kind"], "unavailable", "{listed}");
     limit("unlimited").await;
     let recovered = client.create_brick().await.unwrap();
     assert!(recovered.get("error").is_none(), "{recovered}");
     assert_eq!(client.bricks().await.len(), acknowledged + 1, "nothing half-written, nothing lost");
+    client.export().await.verified();
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -15,6 +15,7 @@ mod menu;
 mod support;
 
 mod agent_door;
+mod audit;
 mod authorization;
 mod batches;
 mod bricks_and_kits;
@@ -30,6 +31,7 @@ mod leak;
 mod management;
 mod modern;
 mod openapi;
+mod policy;
 mod readme;
 mod refusals;
 mod run;

@@ -16,7 +16,10 @@ use crate::support::Reply;
 
 /// The names of an object's members, sorted.
 fn members(value: &Value) -> Vec<&str> {
-    value.as_object().unwrap_or_else(|| panic!("{value} is no object")).keys().map(String::as_str).collect()
+    let members = value.as_object().unwrap_or_else(|| panic!("{value} is no object"));
+    let mut names: Vec<_> = members.keys().map(String::as_str).collect();
+    names.sort_unstable();
+    names
 }
 
 fn text(value: &Value) -> String {

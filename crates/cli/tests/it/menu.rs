@@ -51,7 +51,8 @@ impl Things {
         let brick = json!({"name": "brick", "type": "boolean", "evaluation_prompt": "is it so?"});
         let brick = text(&session.call("bricks.create_draft", brick).await.result()["structuredContent"]["brick_id"]);
         let kit = session.call("kits.create_draft", json!({"name": "kit", "brick_ids": [brick]})).await.result();
-        let policy = format!("policy-{}", name.to_lowercase());
+        // A name of its own in every org, so that one's policy is not found under another's name.
+        let policy = format!("{}-{}", name.to_lowercase(), &tenant.org[tenant.org.len() - 12..]);
         let permit = json!({"cedar": "permit (principal, action, resource);"});
         tenant.put(&format!("policies/{policy}"), permit).await.expect(200);
         let keys = tenant.audit("keys").await.expect(200);
@@ -64,7 +65,8 @@ impl Things {
             user: Self::nowhere().user,
             kit: text(&kit["structuredContent"]["kit_id"]),
             policy,
-            audit_key: text(&keys["keys"][0]["kid"]),
+            // The one that signs: an older one may have been revoked.
+            audit_key: text(&keys["keys"].as_array().unwrap().last().unwrap()["kid"]),
             new_name: new_name(),
             brick,
         }
@@ -240,8 +242,9 @@ pub(crate) const ROUTES: &[RouteRow] = &[
     route("POST", "/api/kits/{kitId}/deprecate", Need::Human, NONE),
     route("GET", "/api/org/{orgId}/policies", ORG_READ, NONE),
     route("GET", "/api/org/{orgId}/policies/{policyId}", ORG_READ, NONE),
-    route("PUT", "/api/org/{orgId}/policies/{policyId}", Need::Scope("policies:write"), |_| {
-        Some(json!({"cedar": "permit (principal, action, resource);"}))
+    route("PUT", "/api/org/{orgId}/policies/{policyId}", Need::Scope("policies:write"), |things| {
+        // The same text again would change nothing.
+        Some(json!({"cedar": format!("// {}\npermit (principal, action, resource);", things.new_name)}))
     }),
     route("DELETE", "/api/org/{orgId}/policies/{policyId}", Need::Scope("policies:write"), NONE),
     route("POST", "/api/org/{orgId}/policy/check", ORG_READ, |_| Some(json!({"cedar": "permit (principal, action, resource);"}))),
@@ -257,6 +260,13 @@ pub(crate) const ROUTES: &[RouteRow] = &[
     route("POST", "/api/audit/keys/{kid}/revoke", Need::Scope("audit:write"), EMPTY),
     route("GET", "/.well-known/audit-keys/{workspaceId}", Need::Public, NONE),
 ];
+
+/// Lists that page: the rest of what is read without an id is read whole.
+pub(crate) fn lists() -> impl Iterator<Item = &'static RouteRow> {
+    let whole = ["/api/org/{orgId}/policies", "/api/audit/export", "/api/audit/checkpoint", "/api/audit/keys"];
+    let read = |row: &&RouteRow| row.method == "GET" && matches!(row.need, Need::Scope(_)) && !row.path.ends_with("Id}");
+    ROUTES.iter().filter(read).filter(move |row| !whole.contains(&row.path))
+}
 
 /// Tools that the server has and the menu lacks, or the other way round.
 pub(crate) fn tools_that_differ() -> BTreeSet<String> {

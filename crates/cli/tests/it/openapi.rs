@@ -64,12 +64,13 @@ fn every_operation_is_described() {
                 assert!(documents(status), "{what} does not document {status}");
             }
         }
-        assert!(!path.contains("Id}") || documents("404"), "{what} does not document 404");
+        // Of a workspace that does not exist the keys are asked too: there are none.
+        assert!(!path.contains("Id}") || path.contains("{workspaceId}") || documents("404"), "{what} does not document 404");
         for (status, response) in responses {
             let response = resolve(&document, response);
             assert!(response["description"].is_string(), "{what} {status}");
             assert!(response["headers"]["x-request-id"].is_object(), "{what} {status}");
-            assert_eq!(response["content"].is_object(), status != "204", "{what} {status}");
+            assert_eq!(response["content"].is_object(), status != "204" && status != "304", "{what} {status}");
         }
     }
     assert_eq!(ids.len(), ROUTES.len());
@@ -83,7 +84,10 @@ deterministic = true
 database = "none"
 
 [[operations]]
-include-name = ["POST /api/org/{orgId}/keys", "POST /api/org/{orgId}/projects", "PATCH /api/org/{orgId}/projects/{projectId}"]
+include-name = [
+    "POST /api/org/{orgId}/keys", "POST /api/org/{orgId}/projects", "PATCH /api/org/{orgId}/projects/{projectId}",
+    "PUT /api/org/{orgId}/policies/{policyId}", "POST /api/org/{orgId}/policy/explain",
+]
 checks.positive_data_acceptance.enabled = false
 "#;
 

@@ -26,7 +26,7 @@ both_engines! {
         assert_eq!(oldest["protocolVersion"], "2024-11-05");
         assert_eq!(oldest["capabilities"], json!({"tools": {}}));
         let members: Vec<_> = oldest.as_object().unwrap().keys().cloned().collect();
-        assert_eq!(members, ["capabilities", "instructions", "protocolVersion", "serverInfo"]);
+        assert_eq!(members, ["protocolVersion", "capabilities", "serverInfo", "instructions"]);
     }
 
     async fn initialize_without_an_id_is_answered_with_null(engine: Engine) {

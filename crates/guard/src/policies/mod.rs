@@ -113,25 +113,23 @@ impl Policies<'_> {
     pub async fn put(&self, id: &str, cedar: &str, mode: Mode) -> Result<Policy, NotSaved> {
         let id = checked_id(id)?;
         let statements = self.guard.in_force.check(cedar).await?.map_err(NotSaved::Findings)?.len();
+        let statements = i64::try_from(statements).unwrap_or(i64::MAX);
         let (by, ledger, now) = (self.access.by(), self.access.ledger.clone(), self.access.clock.now());
         let (author, cedar) = (self.access.who().label(), cedar.to_owned());
         let write = self.access.rows.write(move |tx| {
-            let in_force = tx.query(sql::IN_FORCE, &[], Policy::from_row)?;
-            let others = in_force.iter().filter(|policy| policy.id != id).filter_map(|policy| policy.cedar.as_deref());
-            // Counted without parsing: a semicolon ends each statement, and more of them only err on the safe side.
-            let others: usize = others.map(|text| text.matches(';').count()).sum();
-            if others + statements > limits::POLICY_STATEMENTS_MAX {
+            let others: i64 = tx.query(sql::STATEMENTS_BESIDE, &params![id], |row| row.get::<i64>(0))?.into_iter().sum();
+            if others.saturating_add(statements) > limits::POLICY_STATEMENTS_MAX {
                 let message = format!("an org has at most {} policy statements", limits::POLICY_STATEMENTS_MAX);
                 return Err(Error::new(Kind::TooLarge, message));
             }
-            let current = in_force.into_iter().find(|policy| policy.id == id);
+            let current = tx.first(sql::CURRENT, &params![id], Policy::from_row)?.filter(|policy| policy.cedar.is_some());
             match current {
                 Some(same) if same.cedar.as_deref() == Some(cedar.as_str()) && same.mode == mode => return Ok(same),
                 _ => {}
             }
             let previous_mode = current.map(|policy| policy.mode);
             let version = next_version(tx, &id)?;
-            supersede(tx, &id, version, Some(&cedar), mode, &author, now)?;
+            supersede(tx, &id, version, Some((&cedar, statements)), mode, &author, now)?;
             ledger.write(tx, &by, saved_event(&id, version, &cedar, mode))?;
             if let Some(previous) = previous_mode.filter(|previous| *previous != mode) {
                 // Who switches a policy to a trial takes it out of force: that is an event of its own.
@@ -149,10 +147,8 @@ impl Policies<'_> {
         let (by, ledger, now) = (self.access.by(), self.access.ledger.clone(), self.access.clock.now());
         let (author, id) = (self.access.who().label(), id.to_owned());
         let write = self.access.rows.write(move |tx| {
-            let current = tx.first(sql::CURRENT, &params![id], |row| {
-                Ok((row.get::<Option<String>>(1)?.is_some(), Mode::parse(row.text(2)?).unwrap_or(Mode::Enforce)))
-            })?;
-            let Some((true, mode)) = current else {
+            let current = tx.first(sql::CURRENT, &params![id], Policy::from_row)?;
+            let Some(Policy { cedar: Some(_), mode, .. }) = current else {
                 return Ok(false);
             };
             let version = next_version(tx, &id)?;
@@ -186,7 +182,8 @@ pub(crate) fn write_starter(tx: &mut OrgTx<'_, '_>, ledger: &Ledger, by: &By, no
     if next_version(tx, STARTER_ID)? > 1 {
         return Ok(());
     }
-    supersede(tx, STARTER_ID, 1, Some(policy::STARTER), Mode::Enforce, &by.actor_id, now)?;
+    let starter = Some((policy::STARTER, policy::STARTER_STATEMENTS));
+    supersede(tx, STARTER_ID, 1, starter, Mode::Enforce, &by.actor_id, now)?;
     ledger.write(tx, by, saved_event(STARTER_ID, 1, policy::STARTER, Mode::Enforce))
 }
 
@@ -198,21 +195,22 @@ fn saved_event(id: &str, version: u32, cedar: &str, mode: Mode) -> Event {
 }
 
 fn next_version(tx: &mut OrgTx<'_, '_>, id: &str) -> Result<u32> {
-    let current = tx.first(sql::CURRENT, &params![id], |row| row.get::<i64>(0))?.unwrap_or(0);
-    u32::try_from(current + 1).map_err(Error::internal)
+    let current = tx.first(sql::CURRENT, &params![id], Policy::from_row)?.map_or(0, |policy| policy.version);
+    current.checked_add(1).ok_or_else(|| Error::internal("a policy has run out of versions"))
 }
 
 fn supersede(
     tx: &mut OrgTx<'_, '_>,
     id: &str,
     version: u32,
-    cedar: Option<&str>,
+    text: Option<(&str, i64)>,
     mode: Mode,
     author: &str,
     now: Timestamp,
 ) -> Result<()> {
     tx.execute(sql::SUPERSEDE, &params![id])?;
-    tx.execute(sql::INSERT, &params![id, i64::from(version), cedar, mode.word(), author, now])?;
+    let (cedar, statements) = (text.map(|(cedar, _)| cedar), text.map_or(0, |(_, statements)| statements));
+    tx.execute(sql::INSERT, &params![id, i64::from(version), cedar, mode.word(), statements, author, now])?;
     tx.bump()
 }
 

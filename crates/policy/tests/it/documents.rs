@@ -58,7 +58,9 @@ fn modes_have_words() {
 
 #[test]
 fn a_document_that_the_schema_moved_away_from_is_flagged_and_still_counts() {
-    let text = "permit(principal, action in Action::\"tool_call\", resource);\nforbid(principal, action == Action::\"gone\", resource);\nforbid(principal, action == Action::\"notes.write\", resource) when { context.input.titel == \"x\" };";
+    let text = r#"permit(principal, action in Action::"tool_call", resource);
+forbid(principal, action == Action::"gone", resource);
+forbid(principal, action == Action::"notes.write", resource) when { context.input.titel == "x" };"#;
     let compiled = model().compile(&[document("fine", PERMIT_ALL), document("old", text), document("torn", "permit(")]);
     let flagged = compiled.flagged();
     assert_eq!(

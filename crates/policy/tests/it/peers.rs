@@ -47,8 +47,10 @@ fn each_right_is_its_own() {
             [true, true, true, false, false],
         ),
         ("permit(principal, action, resource) when { resource in Org::\"org_1\" };", [true; 5]),
+        ("permit(principal, action, resource) unless { context has input };", [false, true, true, true, true]),
         (
-            "permit(principal, action == Action::\"vercel_ops.deploy\", resource) when { context.input has site && context.input.site == \"x\" };",
+            "permit(principal, action == Action::\"vercel_ops.deploy\", resource)
+             when { context.input has site && context.input.site == \"x\" };",
             [true, false, false, false, false],
         ),
     ] {
@@ -82,9 +84,10 @@ fn the_first_of_a_name_keeps_it_and_a_group_is_no_tool() {
 #[test]
 fn hostile_names_stay_names() {
     let properties = json!({
-        "a\"}; permit": {"type": "string"}, "line\nbreak": {"type": "integer"}, "tail\\": {"type": "boolean"}, "": {"type": "string"},
-        "in": {"type": "string"}, "__cedar": {"type": "string"}, "Set": {"type": "string"}, "type": {"type": "string"},
-        "free\n}; entity X": {"type": "object"}, "🦀": {"type": "string"}, "\u{0}": {"type": "string"}, "\u{202e}": {"type": "string"},
+        "a\"}; permit": {"type": "string"}, "line\nbreak": {"type": "integer"}, "tail\\": {"type": "boolean"},
+        "": {"type": "string"}, "in": {"type": "string"}, "__cedar": {"type": "string"}, "Set": {"type": "string"},
+        "type": {"type": "string"}, "free\n}; entity X": {"type": "object"}, "🦀": {"type": "string"},
+        "\u{0}": {"type": "string"}, "\u{202e}": {"type": "string"},
     });
     let schema = json!({"type": "object", "properties": properties});
     let kind = ActionKind::Skill { agent: "x\"y", trust: "external", health: "unknown", tags: &[] };

@@ -48,7 +48,8 @@ proptest! {
             let (decision, reasons, errors) = plain_cedar(&policies, &plain(principal, action, arguments));
             let answer = compiled.decide(principal, NOW, action, Input::These(arguments));
             prop_assert_eq!(answer.allowed, decision == Decision::Allow && errors.is_empty(), "{}\n{:?}", text, answer);
-            let failed: BTreeSet<String> = answer.errors.iter().map(|failure| failure.policy.as_deref().unwrap().to_owned()).collect();
+            let failed = answer.errors.iter().map(|failure| failure.policy.as_deref().unwrap().to_owned());
+            let failed: BTreeSet<String> = failed.collect();
             prop_assert_eq!(&failed, &ours(&errors, statements.len()), "{}", text);
             if answer.reason != Reason::Error {
                 let determining: BTreeSet<String> = answer.policies.iter().map(|id| id.to_string()).collect();

@@ -84,9 +84,12 @@ struct ReportView {
     first_sequence: Option<u64>,
     #[schema(required)]
     last_sequence: Option<u64>,
-    /// The first bad entry, and why.
+    /// The number of the first bad entry.
+    #[schema(required)]
+    broken_at: Option<u64>,
+    /// What is wrong with it.
     #[schema(required, value_type = Option<Object>)]
-    broken_at: Option<()>,
+    broken: Option<()>,
 }
 
 /// How long the trail is and where it ends, signed.

@@ -183,7 +183,7 @@ async fn add_version(
         evaluation_prompt: version.evaluation_prompt.0,
         description: version.description.map(|description| description.0),
     };
-    let made = changing(&access, "brick.version_added", "brick", &id)
+    let made = changing(&access, "brick.version_added", "brick", id)
         .new_brick_version(id.as_str(), version, &access.who().label())
         .await
         .map_err(unknown)?;
@@ -202,7 +202,7 @@ async fn publish(
     Id(id): Id<base::BrickId>,
     _: Query<OrgQuery>,
 ) -> Result<Json<BrickVersionAnswer>> {
-    let published = changing(&access, "brick.published", "brick", &id).publish_brick(id.as_str()).await.map_err(unknown)?;
+    let published = changing(&access, "brick.published", "brick", id).publish_brick(id.as_str()).await.map_err(unknown)?;
     Ok(Json(BrickVersionAnswer { brick_version_id: published.into(), brick: read(&access, &id).await? }))
 }
 
@@ -213,7 +213,7 @@ async fn publish(
     responses((status = 200, description = "Deprecated.", body = BrickAnswer), Admitted<HumanDecision>)
 )]
 async fn deprecate(access: Admitted<HumanDecision>, Id(id): Id<base::BrickId>, _: Query<OrgQuery>) -> Result<Json<BrickAnswer>> {
-    changing(&access, "brick.deprecated", "brick", &id).deprecate_brick(id.as_str()).await.map_err(unknown)?;
+    changing(&access, "brick.deprecated", "brick", id).deprecate_brick(id.as_str()).await.map_err(unknown)?;
     Ok(Json(BrickAnswer { brick: read(&access, &id).await? }))
 }
 

@@ -20,7 +20,7 @@ pub(crate) struct ApiError {
     message: Cow<'static, str>,
     log: Option<String>,
     retry_after_seconds: Option<u64>,
-    blockers: Option<Value>,
+    blockers: Option<Box<Value>>,
 }
 
 /// The body of every answer that is not a success.
@@ -62,7 +62,7 @@ impl ApiError {
 
     /// The same refusal with what keeps a kit from being published beside it.
     pub(super) fn with_blockers(self, blockers: Value) -> Self {
-        Self { blockers: Some(blockers), ..self }
+        Self { blockers: Some(Box::new(blockers)), ..self }
     }
 
     /// 400, naming what is wrong with the request.
@@ -133,7 +133,7 @@ impl IntoResponse for ApiError {
     fn into_response(self) -> Response {
         let (error, code) = (self.message.clone().into_owned(), self.code);
         let mut response = match self.blockers {
-            Some(blockers) => (self.status, Json(BlockedBody { error, code, blockers })).into_response(),
+            Some(blockers) => (self.status, Json(BlockedBody { error, code, blockers: *blockers })).into_response(),
             None => (self.status, Json(ErrorBody { error, code })).into_response(),
         };
         let headers = response.headers_mut();

@@ -75,7 +75,7 @@ async fn add_version(
     Body(version): Body<KitVersionRequest>,
 ) -> Result<(StatusCode, Json<KitVersionAnswer>)> {
     let version = NewKitVersion { brick_ids: version.brick_ids.0, notes: version.notes.map(|notes| notes.0) };
-    let made = changing(&access, "kit.version_added", "kit", &id)
+    let made = changing(&access, "kit.version_added", "kit", id)
         .new_kit_version(id.as_str(), version, &access.who().label())
         .await
         .map_err(unknown_brick)?;
@@ -95,7 +95,7 @@ async fn add_version(
     )
 )]
 async fn publish(access: Admitted<HumanDecision>, Id(id): Id<base::KitId>, _: Query<OrgQuery>) -> Result<Json<KitVersionAnswer>> {
-    let published = changing(&access, "kit.published", "kit", &id).publish_kit(id.as_str()).await.map_err(blocked)?;
+    let published = changing(&access, "kit.published", "kit", id).publish_kit(id.as_str()).await.map_err(blocked)?;
     Ok(Json(KitVersionAnswer { kit_version_id: published.kit_version_id.into(), kit: read(&access, &id).await? }))
 }
 
@@ -106,7 +106,7 @@ async fn publish(access: Admitted<HumanDecision>, Id(id): Id<base::KitId>, _: Qu
     responses((status = 200, description = "Deprecated.", body = KitAnswer), Admitted<HumanDecision>)
 )]
 async fn deprecate(access: Admitted<HumanDecision>, Id(id): Id<base::KitId>, _: Query<OrgQuery>) -> Result<Json<KitAnswer>> {
-    changing(&access, "kit.deprecated", "kit", &id).deprecate_kit(id.as_str()).await.map_err(unknown)?;
+    changing(&access, "kit.deprecated", "kit", id).deprecate_kit(id.as_str()).await.map_err(unknown)?;
     Ok(Json(KitAnswer { kit: read(&access, &id).await? }))
 }
 

@@ -101,7 +101,7 @@ path_names! {
     /// An audit key's thumbprint.
     KeyName, "kid", "signing key's id", "^[A-Za-z0-9_-]{43}$";
     /// A workspace, by id only.
-    WorkspaceName, "workspaceId", "workspace's id", "^[0-9a-z_.]{1,64}$";
+    WorkspaceName, "workspaceId", "workspace's id", "^[^/]+$";
 }
 
 /// The name in the path.

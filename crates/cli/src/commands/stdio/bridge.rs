@@ -63,7 +63,7 @@ pub(super) struct Job {
 /// What a line makes us do.
 enum Order {
     /// Post it.
-    Send(Job),
+    Send(Box<Job>),
     /// Drop the request with this id.
     Cancel(String),
     /// It is no JSON: say so.
@@ -98,7 +98,7 @@ impl Job {
                 job.ids = envelope.method.as_ref().and(envelope.id).into_iter().map(ToOwned::to_owned).collect();
             }
         }
-        Order::Send(job)
+        Order::Send(Box::new(job))
     }
 
     /// Whether somebody waits for an answer.
@@ -158,7 +158,7 @@ impl Bridge {
             return;
         }
         let job = match std::str::from_utf8(line).map_or(Order::Refuse, Job::read) {
-            Order::Send(job) => job,
+            Order::Send(job) => *job,
             Order::Cancel(id) => return self.cancel(&id),
             Order::Refuse => return self.refuse("the line is no JSON").await,
         };

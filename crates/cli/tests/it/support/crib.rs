@@ -5,6 +5,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use reqwest::Method;
 use serde_json::{Value, json};
 use server::{Config, Server};
+use store::{Store, StoreConfig};
 use tempfile::TempDir;
 use testkit::{Engine, postgres};
 
@@ -17,6 +18,7 @@ pub(crate) struct Crib {
     pub(crate) http: reqwest::Client,
     server: Option<Server>,
     orgs: AtomicU32,
+    store: StoreConfig,
     pub(crate) folder: TempDir,
 }
 
@@ -34,13 +36,26 @@ impl Crib {
             config.database_url = Some(postgres::fresh_database());
         }
         change(&mut config);
+        let store = match &config.database_url {
+            Some(url) => StoreConfig::Postgres { url: url.clone() },
+            None => StoreConfig::Sqlite { path: config.data.join("toolcrib.db") },
+        };
         let server = Server::start(config).await.expect("the server starts");
         let file = server.server_file().clone();
-        Self { url: file.url, admin_key: file.key, http: client(), server: Some(server), orgs: AtomicU32::new(0), folder }
+        Self { url: file.url, admin_key: file.key, http: client(), server: Some(server), orgs: AtomicU32::new(0), store, folder }
     }
 
     pub(crate) async fn stop(mut self) {
         self.server.take().unwrap().stop().await;
+    }
+
+    /// Changes rows behind the server's back, as someone with the database's password would. The org is `?1`.
+    pub(crate) async fn tamper(&self, statement: &'static str, org: &str) {
+        let store = Store::open(&self.store, &base::Clock::default()).await.unwrap();
+        let org = org.to_owned();
+        let touched = store.write_instance(move |tx| tx.execute(statement, &store::params![org])).await.unwrap();
+        assert!(touched > 0, "{statement}");
+        store.close().await;
     }
 
     /// What the janitor does by itself every hour.

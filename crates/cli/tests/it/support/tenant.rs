@@ -56,6 +56,13 @@ impl<'c> Tenant<'c> {
         self.crib.api(Method::GET, &format!("/api/audit/{path}"), &self.key, None).await
     }
 
+    /// The entries of the org's trail that pass `filter`, newest first.
+    pub(crate) async fn trail(&self, filter: &str) -> Vec<Value> {
+        let path = format!("/api/audit?limit=200&{filter}");
+        let found = self.crib.api(Method::GET, &path, &self.key, None).await.expect(200);
+        found["events"].as_array().unwrap().clone()
+    }
+
     pub(crate) async fn api(&self, method: Method, path: &str, body: Option<Value>) -> Reply {
         self.crib.api(method, &format!("/api/org/{}/{path}", self.org), &self.key, body).await
     }

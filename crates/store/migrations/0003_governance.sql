@@ -7,6 +7,7 @@ CREATE TABLE policies (
     version BIGINT NOT NULL,
     cedar TEXT,
     mode TEXT NOT NULL,
+    statements BIGINT NOT NULL,
     is_current BIGINT NOT NULL,
     created_by TEXT NOT NULL,
     created_at BIGINT NOT NULL,

@@ -1,0 +1,129 @@
+//! `toolcrib bench governance`: what the gate, policies and the audit trail add to a call, and how fast a trail is verified.
+//!
+//! The yardstick of all tools is a no-op tool that is admitted, decided over and recorded like any other: the first fixture of
+//! the conformance suite, which a server serves only when it is told to.
+
+use std::path::PathBuf;
+use std::time::{Duration, Instant};
+
+use anyhow::{Result, ensure};
+use audit::{Draft, EntryHash, Jwk, Jwks, SigningKey, Verifier};
+use base::Timestamp;
+use serde_json::json;
+use tempfile::TempDir;
+
+use crate::connection::{Connection, put};
+use crate::doors::{Bench, no_op};
+use crate::report::{Aim, Report};
+
+/// How thorough a run is.
+#[derive(Clone, Debug)]
+pub struct GovernanceOptions {
+    /// The `toolcrib` binary to measure.
+    pub binary: PathBuf,
+    /// How long each load lasts, in each of the rounds.
+    pub seconds: u64,
+    /// Rounds, of which the median counts.
+    pub rounds: u32,
+    /// Entries of the trail that is verified.
+    pub entries: u64,
+}
+
+/// Runs every measurement.
+pub async fn governance(options: &GovernanceOptions) -> Result<Report> {
+    let folder = TempDir::with_prefix("toolcrib-bench-")?;
+    let mut report = Report::default();
+    let bench = Bench::start_with(&options.binary, folder.path(), &[("TOOLCRIB_CONFORMANCE", "1")]).await?;
+    let ping = json!({"jsonrpc": "2.0", "id": 1, "method": "ping"});
+    let bricks = json!({"jsonrpc": "2.0", "id": 1, "method": "tools/call",
+        "params": {"name": "bricks.list", "arguments": {"limit": 20}}});
+    let list = json!({"jsonrpc": "2.0", "id": 1, "method": "tools/list"});
+
+    let time = Duration::from_secs(options.seconds);
+    let bare = bench.median_us(options.rounds, time, &ping).await?;
+    let recorded = bench.median_us(options.rounds, time, &no_op()).await?;
+    let beside = format!("{recorded:.1} µs for a no-op that is decided over and recorded, {bare:.1} µs for a ping");
+    report.add("gate and audit of a call", recorded - bare, "µs", beside, Aim::AtMost(210.0, "≤ 210 µs"));
+
+    let few = bench.median_us(options.rounds, time, &bricks).await?;
+    for (count, aim) in [(20, Aim::AtMost(60.0, "≤ 60 µs")), (200, Aim::AtMost(200.0, "≤ 200 µs"))] {
+        bench.put_policies(count).await?;
+        let many = bench.median_us(options.rounds, time, &bricks).await?;
+        let beside = format!("{many:.1} µs beside {few:.1} µs with the starter policy alone");
+        let name = if count == 20 { "20 policies on the arguments" } else { "200 policies on the arguments" };
+        report.add(name, many - few, "µs", beside, aim);
+    }
+    bench.put_policies(50).await?;
+    let listing = bench.median_us(options.rounds, time, &list).await?;
+    let beside = format!("{listing:.1} µs for tools/list under 50 policies, {bare:.1} µs for a ping");
+    report.add("a listing is served from memory", listing / bare, "×", beside, Aim::AtMost(3.0, "≤ 3 ×"));
+    verification(options.entries, &mut report)?;
+    Ok(report)
+}
+
+impl Bench {
+    /// Saves so many statements that all have to look at the arguments of a `bricks.list`.
+    async fn put_policies(&self, count: usize) -> Result<()> {
+        let statement = |number: usize| {
+            format!(
+                "forbid (principal, action == Action::\"bricks.list\", resource)\nwhen {{ context.input has limit && context.input.limit == {} }};\n",
+                1_000 + number
+            )
+        };
+        let cedar: String = (0..count).map(statement).collect();
+        let path = format!("/api/org/{}/policies/bench", self.org);
+        let request = put(&path, &self.key, &json!({ "cedar": cedar }).to_string());
+        Connection::open(self.address).await?.json(&request, 200).await?;
+        Ok(())
+    }
+}
+
+/// A trail of so many entries, verified as an auditor would, beside one signature after the other on one thread.
+fn verification(entries: u64, report: &mut Report) -> Result<()> {
+    let key = SigningKey::generate();
+    let (mut lines, mut previous, mut signed) = (Vec::new(), EntryHash::GENESIS, Vec::new());
+    for sequence in 1..=entries {
+        let prepared = draft(sequence).prepare()?;
+        let sealed = prepared.seal(sequence, &previous, &key);
+        prepared.entry(sequence, &previous, &sealed, &key).write_line(&mut lines);
+        if sequence <= entries / 10 {
+            signed.push((sealed.entry_hash, sealed.signature));
+        }
+        previous = sealed.entry_hash;
+    }
+    let jwks = Jwks { keys: vec![Jwk::new(key.verifying_key().clone(), Timestamp::from_ms(0))] };
+    let began = Instant::now();
+    let mut verifier = Verifier::new(&jwks, None, None);
+    verifier.push_lines(lines.as_slice())?;
+    let verdict = verifier.finish();
+    let rate = entries as f64 / began.elapsed().as_secs_f64();
+    ensure!(verdict.is_valid(), "the bench's own trail is broken: {verdict:?}");
+    let began = Instant::now();
+    let good = signed.iter().filter(|(hash, signature)| key.verifying_key().verifies(hash.as_bytes(), signature)).count();
+    ensure!(good == signed.len(), "a signature is not its own");
+    let one_by_one = signed.len() as f64 / began.elapsed().as_secs_f64();
+    let beside =
+        format!("{} bytes an entry; {one_by_one:.0} bare signatures a second on one thread", lines.len() as u64 / entries.max(1));
+    report.add("entries verified in a second", rate, "/s", beside, Aim::AtLeast(8_000.0, "≥ 8,000/s"));
+    Ok(())
+}
+
+fn draft(number: u64) -> Draft {
+    let id = format!("{number:026}");
+    Draft {
+        id: format!("evt_{id}").into(),
+        workspace: "org_00000000000000000000000000".into(),
+        occurred_at: Timestamp::from_ms(1_800_000_000_000),
+        event_type: "call.completed".into(),
+        actor_type: "session".into(),
+        actor_id: Some("ses_00000000000000000000000000".into()),
+        entity_type: Some("tool".into()),
+        entity_id: Some("bricks.list".into()),
+        request_id: Some(format!("req_{id}").into()),
+        payload: json!({
+            "outcome": "completed", "door": "session", "durationMs": 0.241, "startedAt": "2026-11-16T00:00:00.000Z",
+            "argumentsDigest": format!("hmac-sha256:{number:064x}"),
+            "decision": {"allowed": true, "policies": ["starter#own-tools"], "policySet": "0".repeat(64)},
+        }),
+    }
+}

@@ -1,0 +1,51 @@
+//! The audit trail over the wire: what is on it, that it is whole, and that anyone can verify it.
+
+mod durable;
+mod events;
+mod keys;
+mod verified;
+
+use ::audit::{Checkpoint, Jwks, Report, Verifier};
+use serde_json::Value;
+
+use crate::support::{Reply, Tenant};
+
+/// An org's trail as an auditor gets it.
+pub(crate) struct Export {
+    pub(crate) lines: String,
+    pub(crate) jwks: String,
+}
+
+impl Export {
+    pub(crate) async fn of(tenant: &Tenant<'_>) -> Self {
+        let lines = tenant.audit("export").await;
+        assert_eq!((lines.status, lines.header("content-type")), (200, Some("application/x-ndjson")));
+        let jwks = jwks(tenant, "").await;
+        assert_eq!(jwks.status, 200);
+        Self { lines: lines.text, jwks: jwks.text }
+    }
+
+    pub(crate) fn entries(&self) -> Vec<Value> {
+        self.lines.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+    }
+
+    pub(crate) fn verify(&self, checkpoint: Option<Checkpoint>) -> Report {
+        let mut verifier = Verifier::new(&Jwks::parse(self.jwks.as_bytes()).unwrap(), checkpoint, None);
+        verifier.push_lines(self.lines.as_bytes()).unwrap();
+        verifier.finish()
+    }
+
+    /// Verifies it and says how many entries there are.
+    #[track_caller]
+    pub(crate) fn verified(&self) -> u64 {
+        let report = self.verify(None);
+        assert!(report.is_valid(), "{report:?}");
+        report.event_count
+    }
+}
+
+/// The org's public keys, as everyone gets them.
+pub(crate) async fn jwks(tenant: &Tenant<'_>, suffix: &str) -> Reply {
+    let path = format!("{}/.well-known/audit-keys/{}{suffix}", tenant.crib.url, tenant.org);
+    tenant.crib.send(tenant.crib.http.get(path)).await
+}
