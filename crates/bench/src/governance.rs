@@ -9,12 +9,11 @@ use std::time::{Duration, Instant};
 use anyhow::{Result, ensure};
 use audit::{Draft, EntryHash, Jwk, Jwks, SigningKey, Verifier};
 use base::Timestamp;
-use serde_json::{Value, json};
+use serde_json::json;
 use tempfile::TempDir;
 
 use crate::connection::{Connection, put};
-use crate::doors::{Bench, CONNECTIONS};
-use crate::load::load;
+use crate::doors::{Bench, no_op};
 use crate::report::{Aim, Report};
 
 /// How thorough a run is.
@@ -30,50 +29,36 @@ pub struct GovernanceOptions {
     pub entries: u64,
 }
 
-const NO_OP: &str = "test_simple_text";
-
 /// Runs every measurement.
 pub async fn governance(options: &GovernanceOptions) -> Result<Report> {
     let folder = TempDir::with_prefix("toolcrib-bench-")?;
     let mut report = Report::default();
     let bench = Bench::start_with(&options.binary, folder.path(), &[("TOOLCRIB_CONFORMANCE", "1")]).await?;
     let ping = json!({"jsonrpc": "2.0", "id": 1, "method": "ping"});
-    let no_op = json!({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": NO_OP, "arguments": {}}});
     let bricks = json!({"jsonrpc": "2.0", "id": 1, "method": "tools/call",
         "params": {"name": "bricks.list", "arguments": {"limit": 20}}});
     let list = json!({"jsonrpc": "2.0", "id": 1, "method": "tools/list"});
 
-    let bare = cpu_us(options, &bench, &ping).await?;
-    let recorded = cpu_us(options, &bench, &no_op).await?;
+    let time = Duration::from_secs(options.seconds);
+    let bare = bench.median_us(options.rounds, time, &ping).await?;
+    let recorded = bench.median_us(options.rounds, time, &no_op()).await?;
     let beside = format!("{recorded:.1} µs for a no-op that is decided over and recorded, {bare:.1} µs for a ping");
     report.add("gate and audit of a call", recorded - bare, "µs", beside, Aim::AtMost(210.0, "≤ 210 µs"));
 
-    let few = cpu_us(options, &bench, &bricks).await?;
+    let few = bench.median_us(options.rounds, time, &bricks).await?;
     for (count, aim) in [(20, Aim::AtMost(60.0, "≤ 60 µs")), (200, Aim::AtMost(200.0, "≤ 200 µs"))] {
         bench.put_policies(count).await?;
-        let many = cpu_us(options, &bench, &bricks).await?;
+        let many = bench.median_us(options.rounds, time, &bricks).await?;
         let beside = format!("{many:.1} µs beside {few:.1} µs with the starter policy alone");
         let name = if count == 20 { "20 policies on the arguments" } else { "200 policies on the arguments" };
         report.add(name, many - few, "µs", beside, aim);
     }
     bench.put_policies(50).await?;
-    let listing = cpu_us(options, &bench, &list).await?;
+    let listing = bench.median_us(options.rounds, time, &list).await?;
     let beside = format!("{listing:.1} µs for tools/list under 50 policies, {bare:.1} µs for a ping");
     report.add("a listing is served from memory", listing / bare, "×", beside, Aim::AtMost(3.0, "≤ 3 ×"));
     verification(options.entries, &mut report)?;
     Ok(report)
-}
-
-/// Processor time of the server for one such message: the median of the rounds.
-async fn cpu_us(options: &GovernanceOptions, bench: &Bench, message: &Value) -> Result<f64> {
-    let request = bench.request(message);
-    let mut rounds = Vec::new();
-    for _ in 0..options.rounds {
-        let time = Duration::from_secs(options.seconds);
-        rounds.push(load(&bench.process, bench.address, CONNECTIONS, time, &request).await?.cpu_us());
-    }
-    rounds.sort_by(f64::total_cmp);
-    Ok(rounds.get(rounds.len() / 2).copied().unwrap_or_default())
 }
 
 impl Bench {

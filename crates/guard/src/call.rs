@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
+use base::limits::NAME_CHARS_MAX;
 use base::{Actor, AgentId, Door, KeyId, Kind, OrgId, Principal, ProjectId, RequestId, SessionId, Timestamp};
 use policy::Decision;
 use serde_json::{Map, Value, json};
@@ -104,7 +105,7 @@ impl CallRecord {
             agent,
             key,
             door: principal.door(),
-            tool: Cow::Owned(tool.to_owned()),
+            tool: Cow::Owned(recordable(tool)),
             started_at: now,
             duration_us: 0,
             outcome: Outcome::Cancelled,
@@ -158,6 +159,11 @@ impl CallRecord {
         }
         Value::Object(spelled)
     }
+}
+
+/// A name as it was asked for, short and printable enough to be kept: it is the caller's own text.
+fn recordable(name: &str) -> String {
+    name.chars().take(NAME_CHARS_MAX).map(|c| if c.is_control() { char::REPLACEMENT_CHARACTER } else { c }).collect()
 }
 
 /// Most policies that one entry names: a thousand that agree tell no more than the first few.

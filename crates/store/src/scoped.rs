@@ -29,7 +29,7 @@ impl OrgStore {
 
     /// Whether a write has carried this handle's seal.
     pub fn is_sealed(&self) -> bool {
-        self.sealing.as_ref().is_some_and(|sealing| sealing.is_done())
+        self.sealing.as_ref().is_some_and(|sealing| sealing.is_kept())
     }
 
     /// The org.

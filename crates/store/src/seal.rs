@@ -20,12 +20,12 @@ pub trait Seal: Send + Sync {
 pub(crate) struct Sealing {
     seal: Arc<dyn Seal>,
     claimed: AtomicBool,
-    done: AtomicBool,
+    kept: AtomicBool,
 }
 
 impl Sealing {
     pub(crate) fn new(seal: Arc<dyn Seal>) -> Self {
-        Self { seal, claimed: AtomicBool::new(false), done: AtomicBool::new(false) }
+        Self { seal, claimed: AtomicBool::new(false), kept: AtomicBool::new(false) }
     }
 
     /// The right to write the seal, given to one write at a time.
@@ -35,14 +35,12 @@ impl Sealing {
     }
 
     pub(crate) fn apply(&self, tx: &mut OrgTx<'_, '_>) -> Result<()> {
-        self.seal.apply(tx)?;
-        // Said before the commit: whoever stops waiting meanwhile must not record the effect a second time.
-        self.done.store(true, Ordering::Release);
-        Ok(())
+        self.seal.apply(tx)
     }
 
-    pub(crate) fn is_done(&self) -> bool {
-        self.done.load(Ordering::Acquire)
+    /// Whether a write that carries the seal was seen to be kept. Whoever stopped waiting for one has not seen it.
+    pub(crate) fn is_kept(&self) -> bool {
+        self.kept.load(Ordering::Acquire)
     }
 }
 
@@ -56,9 +54,7 @@ impl Claim {
 
     /// A write that failed has left no seal: the next one carries it.
     pub(crate) fn settle(self, kept: bool) {
-        if !kept {
-            self.0.done.store(false, Ordering::Release);
-            self.0.claimed.store(false, Ordering::Release);
-        }
+        self.0.kept.store(kept, Ordering::Release);
+        self.0.claimed.store(kept, Ordering::Release);
     }
 }

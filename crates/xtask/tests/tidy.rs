@@ -20,7 +20,7 @@ const MAY_DEPEND_ON: &[(&str, &[&str])] = &[
     ("tools", &["base", "guard", "kits", "mcp"]),
     ("server", &["audit", "base", "guard", "kits", "mcp", "policy", "store", "tools"]),
     ("bench", &["audit", "base"]),
-    ("cli", &["audit", "base", "bench", "guard", "mcp", "server", "store"]),
+    ("cli", &["audit", "base", "bench", "guard", "mcp", "policy", "server", "store"]),
     ("testkit", &["base", "store"]),
     ("xtask", &["base", "guard", "mcp", "server", "tools"]),
 ];

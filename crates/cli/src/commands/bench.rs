@@ -34,7 +34,7 @@ enum What {
         #[arg(long)]
         json: bool,
     },
-    /// What the gate, policies and the audit trail add to a call, and how fast a trail is verified
+    /// What the gate, policies and the audit trail add to a call
     #[command(after_help = "Exit code 1 when a figure misses its aim. Build with --release, or the figures mean nothing.")]
     Governance {
         /// How long each load lasts, in each round

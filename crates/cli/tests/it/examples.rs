@@ -101,7 +101,7 @@ async fn a_refusal_is_made_found_and_proved() {
         "\nsaved forbid-bricks.create_draft-ci-bot, version 1, in force for the next request\nbricks.list\n",
         "== It calls it anyway\n{",
         "\"error\":{\"code\":-32",
-        "\nrefused: agent `ci-bot` finding in its list `bricks.create_draft`\ndecided by policy: forbidden\n",
+        "\nrefused: agent `ci-bot` finding `bricks.create_draft` in its list\ndecided by policy: forbidden\n",
         "\n  forbid-bricks.create_draft-ci-bot\n    forbid (\n",
         "  call.refused  agt_xxxxxxxxxxxxxxxxxxxxxxxxxx  tool bricks.create_draft  ",
         "forbidden by forbid-bricks.create_draft-ci-bot  req_",

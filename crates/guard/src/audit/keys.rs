@@ -120,7 +120,10 @@ impl Audit<'_> {
             if key.is_active() {
                 ledger.rotate(tx, &by)?;
             }
-            tx.execute(sql::REVOKE_KEY, &params![kid, ledger.clock().now(), reason])?;
+            // Not before anything it has signed: another node's clock may be ahead of this one's.
+            let latest = tx.first(sql::LATEST, &[], |row| row.get::<Option<Timestamp>>(0))?.flatten();
+            let revoked_at = latest.map_or(ledger.clock().now(), |latest| latest.max(ledger.clock().now()));
+            tx.execute(sql::REVOKE_KEY, &params![kid, revoked_at, reason])?;
             let event = Event::new("audit.key_revoked", "audit_key", &kid).with_some("reason", reason.as_deref());
             ledger.write(tx, &by, event)?;
             find(tx)

@@ -29,6 +29,9 @@ pub(crate) const AFTER: &str = "SELECT sequence, id, occurred_at, event_type, ac
             request_id, payload, prev_hash, entry_hash, signature, kid
      FROM audit_events WHERE org_id = ?1 AND sequence > ?2 AND sequence <= ?3 ORDER BY sequence LIMIT ?4";
 
+/// The latest time on the record, which is not always that of the last entry: clocks differ between nodes.
+pub(crate) const LATEST: &str = "SELECT max(occurred_at) FROM audit_events WHERE org_id = ?1";
+
 pub(crate) const LAST: &str = "SELECT sequence, entry_hash FROM audit_events WHERE org_id = ?1 ORDER BY sequence DESC LIMIT 1";
 
 /// Entries that pass every filter that is set, newest first. `$driver` names the index that finds them.

@@ -90,17 +90,17 @@ fn errors_carry_what_the_caller_needs() {
         shown(&Fault::version("v9"), Door::Session, Era::Modern, Method::ToolsList),
     ];
     expect![[r#"
-        200 -32000 line 3 does not parse {"kind":"syntax_error","line":3,"request_id":"req_1","retryable":false}
-        200 -32002 the call failed inside the server {"kind":"syntax_error","request_id":"req_1","retryable":false}
-        {"content":[{"type":"text","text":"line 3 does not parse"}],"structuredContent":{"error":{"code":-32000,"kind":"syntax_error","line":3,"message":"line 3 does not parse","request_id":"req_1","retryable":false}},"isError":true}
-        200 -32602 line 3 does not parse {"kind":"syntax_error","line":3,"request_id":"req_1","retryable":false}
-        {"content":[{"type":"text","text":"the peer took too long"}],"structuredContent":{"error":{"code":-32201,"kind":"peer_timeout","message":"the peer took too long","request_id":"req_1","retryable":true,"taskId":"t"}},"isError":true}
-        200 -32603 the call failed inside the server {"kind":"internal","request_id":"req_1","retryable":false}
-        200 -32603 the server cannot do this right now {"kind":"unavailable","request_id":"req_1","retryable":true}
-        200 -32602 `path` is missing {"kind":"invalid_params","parameter":"path","request_id":"req_1","retryable":false,"tool":"read_code"}
-        400 -32021 the client did not declare a capability that this call needs {"kind":"invalid_request","request_id":"req_1","requiredCapabilities":{"sampling":{}},"retryable":false}
-        400 -32020 the header `Mcp-Name` is missing {"header":"Mcp-Name","kind":"invalid_request","request_id":"req_1","retryable":false}
-        400 -32022 this protocol version is not supported {"kind":"invalid_request","request_id":"req_1","requested":"v9","retryable":false,"supported":["2026-07-28"]}"#]]
+        200 -32000 line 3 does not parse {"line":3,"kind":"syntax_error","retryable":false,"request_id":"req_1"}
+        200 -32002 the call failed inside the server {"kind":"syntax_error","retryable":false,"request_id":"req_1"}
+        {"content":[{"type":"text","text":"line 3 does not parse"}],"structuredContent":{"error":{"line":3,"kind":"syntax_error","retryable":false,"request_id":"req_1","code":-32000,"message":"line 3 does not parse"}},"isError":true}
+        200 -32602 line 3 does not parse {"line":3,"kind":"syntax_error","retryable":false,"request_id":"req_1"}
+        {"content":[{"type":"text","text":"the peer took too long"}],"structuredContent":{"error":{"taskId":"t","kind":"peer_timeout","retryable":true,"request_id":"req_1","code":-32201,"message":"the peer took too long"}},"isError":true}
+        200 -32603 the call failed inside the server {"kind":"internal","retryable":false,"request_id":"req_1"}
+        200 -32603 the server cannot do this right now {"kind":"unavailable","retryable":true,"request_id":"req_1"}
+        200 -32602 `path` is missing {"parameter":"path","tool":"read_code","kind":"invalid_params","retryable":false,"request_id":"req_1"}
+        400 -32021 the client did not declare a capability that this call needs {"requiredCapabilities":{"sampling":{}},"kind":"invalid_request","retryable":false,"request_id":"req_1"}
+        400 -32020 the header `Mcp-Name` is missing {"header":"Mcp-Name","kind":"invalid_request","retryable":false,"request_id":"req_1"}
+        400 -32022 this protocol version is not supported {"requested":"v9","supported":["2026-07-28"],"kind":"invalid_request","retryable":false,"request_id":"req_1"}"#]]
     .assert_eq(&transcript.join("\n"));
 }
 

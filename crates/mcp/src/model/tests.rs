@@ -174,7 +174,7 @@ fn questions() {
     check(
         &asked,
         expect![[
-            r#"{"inputRequests":{"z":{"method":"elicitation/create","params":{"message":"who?","requestedSchema":{"properties":{},"type":"object"}}},"a":{"method":"sampling/createMessage","params":{"messages":[{"role":"user","content":{"type":"text","text":"why?"}}],"maxTokens":50}},"r":{"method":"roots/list","params":{}}},"requestState":"sealed"}"#
+            r#"{"inputRequests":{"z":{"method":"elicitation/create","params":{"message":"who?","requestedSchema":{"type":"object","properties":{}}}},"a":{"method":"sampling/createMessage","params":{"messages":[{"role":"user","content":{"type":"text","text":"why?"}}],"maxTokens":50}},"r":{"method":"roots/list","params":{}}},"requestState":"sealed"}"#
         ]],
     );
     let nobody = crate::era::ClientCapabilities::default();

@@ -38,8 +38,11 @@ pub(crate) struct Postgres {
     pub(crate) polls: Polls,
 }
 
+/// What a write reads after it has waited for its turn must be what stands then, whatever the database's default is.
+const BEGIN_WRITE: &str = "BEGIN ISOLATION LEVEL READ COMMITTED";
+
 /// A transaction whose commit does not wait for the disk.
-const BEGIN_NOTE: &str = "BEGIN; SET LOCAL synchronous_commit = off";
+const BEGIN_NOTE: &str = "BEGIN ISOLATION LEVEL READ COMMITTED; SET LOCAL synchronous_commit = off";
 
 impl Postgres {
     /// Connects to `url` and brings the schema up to date; of several nodes that start together one does it.
@@ -83,7 +86,7 @@ impl Postgres {
         lane: &str,
         job: impl FnMut(&mut Tx<'_>) -> Result<T> + Send + 'static,
     ) -> Result<T> {
-        self.write_in_turn("BEGIN", lane, job).await
+        self.write_in_turn(BEGIN_WRITE, lane, job).await
     }
 
     /// Runs `job` like a write, but does not wait for the disk. It is under way when this answers and runs on by itself.

@@ -52,7 +52,11 @@ fn run(log: &Path, signals: &Receiver<()>, failing: &AtomicBool) {
         std::thread::sleep(GATHER);
         // What was asked for until now is covered by the sync that follows.
         while signals.try_recv().is_ok() {}
-        let outcome = File::open(log).and_then(|file| file.sync_data());
+        let outcome = match File::open(log).and_then(|file| file.sync_data()) {
+            // A database that was closed has emptied its log into itself.
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(()),
+            outcome => outcome,
+        };
         if let Err(error) = &outcome {
             tracing::error!(%error, "the log could not be synced: until it can, every record waits for its own sync");
         }

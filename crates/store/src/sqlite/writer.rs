@@ -195,7 +195,7 @@ impl Writing {
             self.step("RELEASE job")?;
         }
         self.step("COMMIT")?;
-        if !sync {
+        if !sync || self.log.is_failing() {
             self.log.sync_soon();
         }
         Ok(())

@@ -51,12 +51,12 @@ enum Verb {
         #[arg(long, value_name = "FILE")]
         out: Option<PathBuf>,
     },
-    /// Verify an exported trail without a server, or have the server verify what it has stored
+    /// Verify an export without a server, or have the server verify the trail
     #[command(after_help = verify::HELP)]
     Verify(verify::VerifyArgs),
     /// List the signing keys, oldest first; the last one signs
     Keys,
-    /// Get the public keys, those that sign no more included: what verifying needs
+    /// Get the public keys, former ones too: what verifying needs
     Jwks {
         /// File to write [default: stdout]
         #[arg(long, value_name = "FILE")]
@@ -64,7 +64,7 @@ enum Verb {
     },
     /// Put a new signing key in the active one's place, which signs it in
     Rotate,
-    /// Revoke a signing key: what it signs from now on is invalid. The active one is rotated first
+    /// Revoke a signing key; the active one is rotated first
     #[command(after_help = REVOKE)]
     Revoke {
         /// Key, by its kid
@@ -79,8 +79,9 @@ const REVOKE: &str = "\
 Example:
   toolcrib audit revoke \"$KID\" --reason \"the backup disk was stolen\"
 
-Entries from before stay good; verifying counts them, because whoever has the
-key could have made them too. A checkpoint from before settles it.";
+What it signs from now on is invalid. Entries from before stay good; verifying
+counts them, because whoever has the key could have made them too. A checkpoint
+from before settles it.";
 
 pub(crate) async fn run(args: AuditArgs) -> Result<ExitCode> {
     if let Verb::Verify(verify) = &args.verb {

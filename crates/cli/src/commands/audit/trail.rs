@@ -29,7 +29,7 @@ Newest first. --json shows all of each entry, the payload too.";
 pub(super) const EXPORT: &str = "\
 Examples:
   toolcrib audit export --out audit.jsonl
-  toolcrib audit export | gzip > audit.jsonl.gz
+  toolcrib audit export > audit.jsonl
 
 One entry a line, oldest first. The export itself is the last of them.";
 

@@ -88,8 +88,8 @@ fn told(report: &Value) -> String {
     let number = |pointer: &str| report.pointer(pointer).and_then(Value::as_u64);
     let count = number("/eventCount").unwrap_or_default();
     if report.get("valid") != Some(&Value::Bool(true)) {
-        let at = number("/brokenAt/sequence").map(|sequence| format!(" at entry {sequence}")).unwrap_or_default();
-        let message = report.pointer("/brokenAt/message").and_then(Value::as_str).unwrap_or("the server does not say why");
+        let at = number("/brokenAt").map(|sequence| format!(" at entry {sequence}")).unwrap_or_default();
+        let message = report.pointer("/broken/message").and_then(Value::as_str).unwrap_or("the server does not say why");
         return format!("broken{at}: {message} ({count} entries before it are good); export it before anything else changes");
     }
     let range = match (number("/firstSequence"), number("/lastSequence")) {

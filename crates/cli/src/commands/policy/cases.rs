@@ -155,7 +155,7 @@ fn mismatch(case: &Case, answer: &Value) -> Option<String> {
     }
     let wanted = case.policy.as_deref()?;
     let is_meant = |id: &&str| *id == wanted || id.split('#').next() == Some(wanted);
-    if answer.get("beforePolicy").is_some_and(Value::is_string) || !deciders.iter().any(|id| is_meant(id)) {
+    if answer.get("beforePolicy").is_some_and(Value::is_string) || !deciders.iter().any(is_meant) {
         return Some(format!("{} as expected, but not by `{wanted}`: {why}", verdict(answer)));
     }
     None

@@ -94,9 +94,9 @@ impl Statement {
             conditions.push(if only_read { "resource.readOnly" } else { "!resource.readOnly" }.to_owned());
         }
         let inside = self.inside.as_ref().map(|project| format!(", in the project {}", quoted(&project.name)));
-        let verb = match self.effect {
-            Effect::Permit => "may",
-            Effect::Forbid => "must not",
+        let verb = match (self.effect, &self.who) {
+            (Effect::Permit, _) | (Effect::Forbid, Who::Everyone) => "may",
+            (Effect::Forbid, _) => "must not",
         };
         let mut text = format!("// {who} {verb} {what}{}.\n", inside.unwrap_or_default());
         text.push_str(&format!("{} (\n  {principal},\n  {action},\n  {resource}\n)", self.effect.word()));
@@ -110,7 +110,10 @@ impl Statement {
     /// The head's first part, and its words.
     fn principal(&self) -> (String, String) {
         match &self.who {
-            Who::Everyone => ("principal".to_owned(), "Everyone".to_owned()),
+            Who::Everyone => {
+                let word = if self.effect == Effect::Permit { "Everyone" } else { "Nobody" };
+                ("principal".to_owned(), word.to_owned())
+            }
             // An agent is in itself: this is about the agent at its own door and about sessions that run for it.
             Who::Agent(agent) => (
                 format!("principal in Agent::{}", quoted(&agent.id)),

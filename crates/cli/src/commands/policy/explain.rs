@@ -139,8 +139,11 @@ impl Texts<'_> {
 
 fn explained(question: &Question<'_>, answer: &Value, texts: &Texts<'_>) -> String {
     let decision = answer.get("decision").unwrap_or(&Value::Null);
-    let does = if question.arguments.is_some() { "calling" } else { "finding in its list" };
-    let mut said = format!("{}: {} {does} `{}`", verdict(answer), question.subject.words(), question.tool);
+    let does = match question.arguments {
+        Some(_) => format!("calling `{}`", question.tool),
+        None => format!("finding `{}` in its list", question.tool),
+    };
+    let mut said = format!("{}: {} {does}", verdict(answer), question.subject.words());
     let step = match answer.get("beforePolicy").and_then(Value::as_str) {
         Some(why) => {
             said.push_str(&format!("\ndecided before policy (project, scope or allowlist): {why}"));

@@ -33,7 +33,7 @@ pub(crate) struct PolicyArgs {
 
 #[derive(Subcommand, Debug)]
 enum Verb {
-    /// List the policies in force or on trial, and warn of those that have gone stale
+    /// List the policies in force or on trial
     List,
     /// Print a policy's text
     Show {

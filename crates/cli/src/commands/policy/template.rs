@@ -63,7 +63,14 @@ pub(crate) struct TemplateArgs {
     #[arg(long, value_name = "SLUG", help_heading = "What")]
     peer: Option<String>,
     /// Only this skill of the peer
-    #[arg(long, value_name = "SKILL", requires = "peer", help_heading = "What")]
+    // What the group excludes would waive the need of a peer, so that is said for each.
+    #[arg(
+        long,
+        value_name = "SKILL",
+        requires = "peer",
+        conflicts_with_all = ["tools", "all_tools", "read_only_tools", "writing_tools"],
+        help_heading = "What"
+    )]
     skill: Option<String>,
 
     /// Id to save the policy under [default: made of the above]

@@ -44,6 +44,20 @@ both_engines! {
         Export::of(&tenant).await.verified();
     }
 
+    async fn a_name_that_no_tool_has_is_kept_short_and_printable(engine: Engine) {
+        let crib = Crib::start(engine).await;
+        let tenant = crib.tenant().await;
+        let session = tenant.session().await;
+        for name in [format!("no\u{0}{}", "x".repeat(5_000)), "\u{1b}[2J".to_owned(), "é".repeat(70_000)] {
+            let reply = session.call(&name, json!({})).await;
+            assert_eq!(reply.error_code(), -32601);
+            let told = tenant.trail(&format!("requestId={}", reply.header("x-request-id").unwrap())).await;
+            let kept = told[0]["entityId"].as_str().unwrap();
+            assert!(kept.chars().count() <= 120 && !kept.chars().any(char::is_control), "{kept:?}");
+        }
+        Export::of(&tenant).await.verified();
+    }
+
     async fn arguments_are_on_the_record_as_a_digest_that_only_equal_arguments_share(engine: Engine) {
         let crib = Crib::start(engine).await;
         let (tenant, other) = (crib.tenant().await, crib.tenant().await);
