@@ -174,7 +174,12 @@ struct Recorded {
 
 impl Seal for Recorded {
     fn apply(&self, tx: &mut OrgTx<'_, '_>) -> Result<()> {
-        self.ledger.write(tx, &self.by, self.event.clone())
+        self.ledger.write(tx, &self.by, self.event.clone())?;
+        for told in tx.told().to_vec() {
+            let event = Event::new(told.what, told.kind, told.id).with("togetherWith", self.event.entity_id.as_str());
+            self.ledger.write(tx, &self.by, event)?;
+        }
+        Ok(())
     }
 }
 

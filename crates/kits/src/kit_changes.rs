@@ -81,7 +81,8 @@ impl Workshop {
             let pins = pins(tx, &head.version_id)?;
             refuse_blocked(&Readiness::of(head.version_id, &pins))?;
             publish(tx, &id, &head.version_id, clock.now())?;
-            let promoted = pins.into_iter().filter(promotes).map(|pin| (pin.brick_id, pin.brick_version_id)).collect();
+            let promoted: Vec<_> = pins.into_iter().filter(promotes).map(|pin| (pin.brick_id, pin.brick_version_id)).collect();
+            promoted.iter().for_each(|(brick, _)| tx.tell("brick.published", "brick", brick));
             Ok(PublishedKit { kit_version_id: head.version_id, promoted })
         });
         write.await

@@ -10,6 +10,7 @@
 //! This crate never decides who may see a row; that is `guard`'s.
 
 mod changes;
+mod faults;
 mod migrate;
 mod param;
 mod postgres;
@@ -21,10 +22,11 @@ mod sqlite;
 mod store;
 mod tx;
 
+pub use faults::Faults;
 pub use migrate::SCHEMA_VERSION;
 pub use param::{AsParam, Param};
 pub use row::{Column, Row};
 pub use scoped::{OrgStore, OrgTx};
 pub use seal::Seal;
 pub use store::{Engine, Store, StoreConfig};
-pub use tx::Tx;
+pub use tx::{Told, Tx};

@@ -2,12 +2,12 @@
 
 use std::sync::Arc;
 
-use base::{OrgId, Result};
+use base::{Error, OrgId, Result};
 
 use crate::param::{AsParam, Param};
 use crate::row::Row;
 use crate::seal::{Seal, Sealing};
-use crate::{Store, Tx};
+use crate::{Store, Told, Tx};
 
 /// One org's rows.
 #[derive(Clone)]
@@ -22,7 +22,7 @@ impl OrgStore {
         Self { store, org, sealing: None }
     }
 
-    /// The same rows; the first write that is kept through this handle or a clone of it carries `seal`.
+    /// The same rows; the first write that changes something through this handle or a clone of it, and is kept, carries `seal`.
     pub fn sealed_by(&self, seal: Arc<dyn Seal>) -> Self {
         Self { sealing: Some(Arc::new(Sealing::new(seal))), ..self.clone() }
     }
@@ -78,26 +78,34 @@ impl OrgStore {
         let write = self.store.write(self.org.as_str(), move |tx| {
             let mut tx = OrgTx { tx, org: &org };
             let value = job(&mut tx)?;
-            sealing.as_ref().map_or(Ok(()), |sealing| sealing.apply(&mut tx))?;
-            Ok(value)
+            // What turned out to change nothing is no effect, and leaves the seal to the next.
+            let sealing = sealing.as_ref().filter(|_| tx.tx.has_changed());
+            sealing.map_or(Ok(()), |sealing| sealing.apply(&mut tx))?;
+            Ok((value, sealing.is_some()))
         });
         let outcome = write.await;
         if let Some(claim) = claim {
-            claim.settle(outcome.is_ok());
+            claim.settle(outcome.as_ref().is_ok_and(|(_, is_sealed)| *is_sealed));
         }
-        outcome
+        outcome.map(|(value, _)| value)
     }
 
     /// A transaction that is written when this answers, so that a killed process loses nothing, and on disk within
     /// [`NOTE_SYNC_MS_MAX`](base::limits::NOTE_SYNC_MS_MAX). It is under way as soon as this is called, and runs on when the
     /// answer is not waited for.
+    ///
+    /// Through rows with a seal it fails: what it changed would be acknowledged before it is on disk, and off the record.
     pub fn note<T, J>(&self, mut job: J) -> impl Future<Output = Result<T>> + Send + use<T, J>
     where
         T: Send + 'static,
         J: FnMut(&mut OrgTx<'_, '_>) -> Result<T> + Send + 'static,
     {
         let org = self.org;
-        self.store.note(org, move |tx| job(&mut OrgTx { tx, org: &org }))
+        let under_way = match self.sealing {
+            None => Ok(self.store.note(org, move |tx| job(&mut OrgTx { tx, org: &org }))),
+            Some(_) => Err(Error::internal("rows with a seal are for writes, not for notes")),
+        };
+        async move { under_way?.await }
     }
 }
 
@@ -141,6 +149,16 @@ impl<'t, 'c> OrgTx<'t, 'c> {
     /// Runs `sql` and says how many rows it touched.
     pub fn execute(&mut self, sql: &'static str, params: &[Param<'_>]) -> Result<u64> {
         self.tx.execute(sql, &led_by(self.org, params))
+    }
+
+    /// Tells whoever seals this transaction of something that it changed beside what it is about.
+    pub fn tell(&mut self, what: &'static str, kind: &'static str, id: impl std::fmt::Display) {
+        self.tx.tell(Told { what, kind, id: id.to_string() });
+    }
+
+    /// What else this transaction has changed, as far as it told.
+    pub fn told(&self) -> &[Told] {
+        self.tx.told()
     }
 
     /// See [`Tx::bump`].

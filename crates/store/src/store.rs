@@ -7,6 +7,7 @@ use base::{Clock, Error, OrgId, Result};
 use tokio::sync::oneshot;
 use tokio::task::JoinHandle;
 
+use crate::faults::Faults;
 use crate::param::{self, Param};
 use crate::postgres::Postgres;
 use crate::row::Row;
@@ -59,9 +60,14 @@ enum Noted<T> {
 impl Store {
     /// Opens the store and brings its schema up to date. Data of a newer release is refused.
     pub async fn open(config: &StoreConfig, clock: &Clock) -> Result<Self> {
+        Self::open_with(config, clock, Faults::NONE).await
+    }
+
+    /// The same, with faults that a test can ask for.
+    pub async fn open_with(config: &StoreConfig, clock: &Clock, faults: Faults) -> Result<Self> {
         let on = match config {
-            StoreConfig::Sqlite { path } => On::Sqlite(Sqlite::open(path, clock)?),
-            StoreConfig::Postgres { url } => On::Postgres(Postgres::open(url, clock).await?),
+            StoreConfig::Sqlite { path } => On::Sqlite(Sqlite::open(path, clock, faults)?),
+            StoreConfig::Postgres { url } => On::Postgres(Postgres::open(url, clock, faults).await?),
         };
         Ok(Self(Arc::new(on)))
     }
@@ -88,7 +94,10 @@ impl Store {
     ) -> Result<Vec<T>> {
         param::check(params)?;
         match &*self.0 {
-            On::Sqlite(on) => on.readers.with(|connection| sqlite::query(connection, sql, params, &mut map)),
+            On::Sqlite(on) => {
+                on.faults.step()?;
+                on.readers.with(|connection| sqlite::query(connection, sql, params, &mut map))
+            }
             On::Postgres(on) => on.query(sql, params).await?.iter().map(|row| map(&Row::postgres(row))).collect(),
         }
     }
@@ -144,7 +153,7 @@ impl Store {
         mut job: impl FnMut(&mut Tx<'_>) -> Result<T> + Send + 'static,
     ) -> Result<T> {
         match &*self.0 {
-            On::Sqlite(on) => on.readers.snapshot(|connection| job(&mut Tx::sqlite(connection))),
+            On::Sqlite(on) => on.readers.snapshot(|connection| job(&mut Tx::sqlite(connection, &on.faults))),
             On::Postgres(on) => on.read(job).await,
         }
     }
@@ -181,7 +190,7 @@ impl Store {
                 on.readers.close();
                 on.writer.stop().await;
             }
-            On::Postgres(on) => on.close(),
+            On::Postgres(on) => on.close().await,
         }
     }
 }

@@ -2,6 +2,7 @@
 
 use base::{Error, OrgId, Result};
 
+use crate::faults::Faults;
 use crate::param::{self, Param};
 use crate::postgres::Session;
 use crate::row::Row;
@@ -10,8 +11,23 @@ use crate::{sql, sqlite};
 /// A transaction on either engine.
 pub struct Tx<'c> {
     on: On<'c>,
+    faults: &'c Faults,
     bumped: Vec<OrgId>,
+    /// Whether a row was touched.
+    changed: bool,
+    told: Vec<Told>,
     failure: Option<Error>,
+}
+
+/// Something that a transaction changed beside what it is about.
+#[derive(Clone, Debug)]
+pub struct Told {
+    /// What happened (`brick.published`).
+    pub what: &'static str,
+    /// To what kind of thing.
+    pub kind: &'static str,
+    /// To which.
+    pub id: String,
 }
 
 enum On<'c> {
@@ -20,12 +36,16 @@ enum On<'c> {
 }
 
 impl<'c> Tx<'c> {
-    pub(crate) fn sqlite(connection: &'c rusqlite::Connection) -> Self {
-        Self { on: On::Sqlite(connection), bumped: Vec::new(), failure: None }
+    pub(crate) fn sqlite(connection: &'c rusqlite::Connection, faults: &'c Faults) -> Self {
+        Self::on(On::Sqlite(connection), faults)
     }
 
-    pub(crate) fn postgres(session: &'c Session) -> Self {
-        Self { on: On::Postgres(session), bumped: Vec::new(), failure: None }
+    pub(crate) fn postgres(session: &'c Session, faults: &'c Faults) -> Self {
+        Self::on(On::Postgres(session), faults)
+    }
+
+    fn on(on: On<'c>, faults: &'c Faults) -> Self {
+        Self { on, faults, bumped: Vec::new(), changed: false, told: Vec::new(), failure: None }
     }
 
     /// Every row that `sql` selects, each turned into a `T`.
@@ -35,7 +55,7 @@ impl<'c> Tx<'c> {
         params: &[Param<'_>],
         mut map: impl FnMut(&Row<'_>) -> Result<T>,
     ) -> Result<Vec<T>> {
-        let outcome = param::check(params).and_then(|()| match self.on {
+        let outcome = param::check(params).and_then(|()| self.faults.step()).and_then(|()| match self.on {
             On::Sqlite(connection) => sqlite::query(connection, sql, params, &mut map),
             On::Postgres(session) => session.query(sql, params)?.iter().map(|row| map(&Row::postgres(row))).collect(),
         });
@@ -54,11 +74,25 @@ impl<'c> Tx<'c> {
 
     /// Runs `sql` and says how many rows it touched.
     pub fn execute(&mut self, sql: &'static str, params: &[Param<'_>]) -> Result<u64> {
-        let outcome = param::check(params).and_then(|()| match self.on {
+        let outcome = param::check(params).and_then(|()| self.faults.step()).and_then(|()| match self.on {
             On::Sqlite(connection) => sqlite::execute(connection, sql, params),
             On::Postgres(session) => session.execute(sql, params),
         });
+        self.changed |= outcome.as_ref().is_ok_and(|touched| *touched > 0);
         self.remember(outcome)
+    }
+
+    pub(crate) fn tell(&mut self, told: Told) {
+        self.told.push(told);
+    }
+
+    pub(crate) fn told(&self) -> &[Told] {
+        &self.told
+    }
+
+    /// Whether a row was touched so far.
+    pub(crate) fn has_changed(&self) -> bool {
+        self.changed
     }
 
     /// Says that what an org's principals may do has changed: every cached principal of that org is read anew, on every node,

@@ -197,7 +197,7 @@ pub(crate) fn mint_for_session(
     session: &SessionId,
     (now, expires_at): (Timestamp, Timestamp),
     secret: &str,
-) -> Result<()> {
+) -> Result<KeyId> {
     let key = Key {
         id: KeyId::new(now),
         org: *opener.org(),
@@ -213,7 +213,8 @@ pub(crate) fn mint_for_session(
         Who::Key(id) => Some(id),
         Who::InstanceAdmin | Who::User { .. } => None,
     };
-    insert(tx, &key, SecretHash::of(secret), Some(session), parent)
+    insert(tx, &key, SecretHash::of(secret), Some(session), parent)?;
+    Ok(key.id)
 }
 
 fn insert(

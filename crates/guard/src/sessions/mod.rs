@@ -183,9 +183,10 @@ impl Sessions<'_> {
                     row.expires_at
                 ];
                 tx.execute(sql::INSERT, &params)?;
-                mint_for_session(tx, &opener, id, (now, expires_at), &secret)?;
+                let key = mint_for_session(tx, &opener, id, (now, expires_at), &secret)?;
                 let event = Event::new("session.opened", "session", id)
                     .with("projectId", row.project.as_str())
+                    .with("keyId", key.as_str())
                     .with("expiresAt", row.expires_at.rfc3339())
                     .with_some("agentId", row.agent.map(|agent| agent.to_string()))
                     .with_some("workType", row.work_type.as_deref())

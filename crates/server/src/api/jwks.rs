@@ -37,7 +37,9 @@ async fn keys(State(state): State<Shared>, workspace: Named<WorkspaceName>, head
     let body = serde_json::to_vec(&keys).map_err(base::Error::internal)?;
     let etag = format!("\"{}\"", hex(&Sha256::digest(&body)));
     let known = headers.get_all(header::IF_NONE_MATCH).iter().filter_map(|value| value.to_str().ok());
-    let is_known = known.flat_map(|value| value.split(',')).map(str::trim).any(|tag| tag == etag || tag == "*");
+    // The comparison is the weak one (RFC 9110, 13.1.2): a cache between may have weakened the tag.
+    let matches = |tag: &str| tag == "*" || tag.strip_prefix("W/").unwrap_or(tag) == etag;
+    let is_known = known.flat_map(|value| value.split(',')).map(str::trim).any(matches);
     let mut response = if is_known { StatusCode::NOT_MODIFIED.into_response() } else { body.into_response() };
     let answer = response.headers_mut();
     answer.insert(header::ETAG, HeaderValue::from_str(&etag).map_err(base::Error::internal)?);

@@ -11,9 +11,11 @@ use std::sync::Arc;
 
 use base::{Clock, Error, Kind, OrgId, Result};
 use deadpool_postgres::{Hook, HookError, Manager, ManagerConfig, Object, Pool, RecyclingMethod, Timeouts};
+use tokio::sync::Semaphore;
 use tokio::task::JoinHandle;
 use tokio_postgres::error::SqlState;
 
+use crate::faults::Faults;
 use crate::migrate::migrate;
 use crate::param::Param;
 use crate::sql;
@@ -29,12 +31,17 @@ const CONNECTIONS_MAX: usize = 24;
 const CONNECTION_WAIT: std::time::Duration = std::time::Duration::from_secs(10);
 /// How often a closure is run again after a deadlock or a serialisation failure.
 const TRIES_MAX: u32 = 5;
+/// Notes that may be on their way at once: more than memory has room for.
+const NOTES_MAX: u32 = 1 << 24;
 
 /// A pool of connections to one database.
 pub(crate) struct Postgres {
     pool: Pool,
     lanes: Lanes,
     flush: flush::Flush,
+    /// Each note that is on its way holds one of these.
+    notes: Arc<Semaphore>,
+    faults: Faults,
     pub(crate) polls: Polls,
 }
 
@@ -46,7 +53,7 @@ const BEGIN_NOTE: &str = "BEGIN ISOLATION LEVEL READ COMMITTED; SET LOCAL synchr
 
 impl Postgres {
     /// Connects to `url` and brings the schema up to date; of several nodes that start together one does it.
-    pub(crate) async fn open(url: &str, clock: &Clock) -> Result<Arc<Self>> {
+    pub(crate) async fn open(url: &str, clock: &Clock, faults: Faults) -> Result<Arc<Self>> {
         let config = tokio_postgres::Config::from_str(url)
             .map_err(|error| Error::new(Kind::InvalidParams, "the database url cannot be read").logged(error))?;
         let manager = Manager::from_config(config, tls::connector()?, ManagerConfig { recycling_method: RecyclingMethod::Fast });
@@ -61,7 +68,14 @@ impl Postgres {
             .build()
             .map_err(Error::internal)?;
         let flush = flush::Flush::start(pool.clone());
-        let store = Arc::new(Self { pool, lanes: Lanes::default(), flush, polls: Polls::default() });
+        let store = Arc::new(Self {
+            pool,
+            lanes: Lanes::default(),
+            flush,
+            notes: Arc::new(Semaphore::new(NOTES_MAX as usize)),
+            faults,
+            polls: Polls::default(),
+        });
         let clock = clock.clone();
         store
             .transact("BEGIN", move |tx| {
@@ -76,6 +90,7 @@ impl Postgres {
 
     /// One statement, outside a transaction.
     pub(crate) async fn query(&self, sql: &'static str, params: &[Param<'_>]) -> Result<Vec<tokio_postgres::Row>> {
+        self.faults.step()?;
         let client = self.client().await?;
         session::query(&client, sql, params).await.map_err(from_postgres)
     }
@@ -96,11 +111,20 @@ impl Postgres {
         job: impl FnMut(&mut Tx<'_>) -> Result<T> + Send + 'static,
     ) -> JoinHandle<Result<T>> {
         let store = Arc::clone(self);
-        #[expect(clippy::disallowed_methods, reason = "a record must be written even when its caller has gone away")]
+        let on_its_way = Arc::clone(&self.notes).try_acquire_owned();
+        #[expect(
+            clippy::disallowed_methods,
+            reason = "a record must be written even when its caller has gone away; `close` waits for it"
+        )]
         tokio::spawn(async move {
-            let value = store.write_in_turn(BEGIN_NOTE, org.as_str(), job).await?;
-            store.flush.soon();
-            Ok(value)
+            let _on_its_way = on_its_way.map_err(|_| Error::unavailable("the store is closed"))?;
+            let written = store.write_in_turn(BEGIN_NOTE, org.as_str(), job).await;
+            match &written {
+                Ok(_) => store.flush.soon(),
+                // Whoever asked for it may be gone.
+                Err(error) => tracing::error!(%org, %error, "a note could not be written"),
+            }
+            written
         })
     }
 
@@ -134,9 +158,9 @@ impl Postgres {
         mut job: impl FnMut(&mut Tx<'_>) -> Result<T> + Send + 'static,
     ) -> Result<T> {
         let client = self.client().await?;
-        let runtime = tokio::runtime::Handle::current();
+        let (runtime, faults) = (tokio::runtime::Handle::current(), self.faults.clone());
         let work = move || {
-            let session = Session::new(client, runtime);
+            let session = Session::new(client, runtime, faults);
             let mut tries = 1;
             loop {
                 match session.transact(begin, &mut job) {
@@ -154,7 +178,11 @@ impl Postgres {
         })
     }
 
-    pub(crate) fn close(&self) {
+    /// Waits for the notes that are on their way. Later calls are refused.
+    pub(crate) async fn close(&self) {
+        let all = self.notes.acquire_many(NOTES_MAX).await;
+        self.notes.close();
+        drop(all);
         self.pool.close();
     }
 }

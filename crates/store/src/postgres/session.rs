@@ -9,6 +9,7 @@ use tokio::runtime::Handle;
 use tokio_postgres::types::ToSql;
 
 use super::{from_postgres, is_lost_race};
+use crate::faults::Faults;
 use crate::param::Param;
 use crate::tx::Tx;
 
@@ -16,12 +17,13 @@ use crate::tx::Tx;
 pub(crate) struct Session {
     client: Object,
     runtime: Handle,
+    faults: Faults,
     lost_a_race: Cell<bool>,
 }
 
 impl Session {
-    pub(crate) fn new(client: Object, runtime: Handle) -> Self {
-        Self { client, runtime, lost_a_race: Cell::new(false) }
+    pub(crate) fn new(client: Object, runtime: Handle, faults: Faults) -> Self {
+        Self { client, runtime, faults, lost_a_race: Cell::new(false) }
     }
 
     /// Whether the last failure was a deadlock or a serialisation failure, after which the same work may be tried again.
@@ -44,11 +46,12 @@ impl Session {
     /// Runs `job` between `begin` and a commit, or a rollback when it fails or panics.
     pub(crate) fn transact<T>(&self, begin: &str, job: &mut impl FnMut(&mut Tx<'_>) -> Result<T>) -> Result<T> {
         self.lost_a_race.set(false);
+        self.faults.step()?;
         self.batch(begin)?;
-        let mut tx = Tx::postgres(self);
+        let mut tx = Tx::postgres(self, &self.faults);
         let outcome =
             catch_unwind(AssertUnwindSafe(|| job(&mut tx))).unwrap_or_else(|_| Err(Error::internal("a transaction panicked")));
-        match tx.settle(outcome) {
+        match tx.settle(outcome).and_then(|value| self.faults.step().map(|()| value)) {
             // Whether a commit that broke off stands is unknown: the caller must not be told to try again.
             Ok(value) => self.batch("COMMIT").map(|()| value).map_err(|error| match error.kind() {
                 Kind::Unavailable if !self.lost_a_race() => Error::internal(format_args!("a commit broke off: {error}")),

@@ -11,6 +11,7 @@ use rusqlite::config::DbConfig;
 use rusqlite::{Connection, ErrorCode, OpenFlags, Statement, TransactionBehavior, ffi};
 
 use crate::changes::ChangeNumbers;
+use crate::faults::Faults;
 use crate::migrate::migrate;
 use crate::param::Param;
 use crate::row::Row;
@@ -24,21 +25,22 @@ pub(crate) struct Sqlite {
     pub(crate) readers: Readers,
     pub(crate) writer: Writer,
     pub(crate) changes: ChangeNumbers,
+    pub(crate) faults: Faults,
 }
 
 impl Sqlite {
     /// Opens or creates the file at `path` and brings its schema up to date.
-    pub(crate) fn open(path: &Path, clock: &Clock) -> Result<Self> {
+    pub(crate) fn open(path: &Path, clock: &Clock, faults: Faults) -> Result<Self> {
         let mut connection = connect(path, OpenFlags::default())?;
         // Durable means durable: every commit waits for its fsync, and group commit pays for it.
         connection.execute_batch("PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL;").map_err(from_sqlite)?;
         // Immediate, so that of two processes that start together one waits instead of failing half-way.
         let migration = connection.transaction_with_behavior(TransactionBehavior::Immediate).map_err(from_sqlite)?;
-        migrate(&mut Tx::sqlite(&migration), clock)?;
+        migrate(&mut Tx::sqlite(&migration, &Faults::NONE), clock)?;
         migration.commit().map_err(from_sqlite)?;
         let changes = ChangeNumbers::new();
-        let writer = Writer::start(connection, changes.clone(), log_sync::LogSync::start(path)?)?;
-        Ok(Self { readers: Readers::new(path), writer, changes })
+        let writer = Writer::start(connection, changes.clone(), log_sync::LogSync::start(path)?, faults.clone())?;
+        Ok(Self { readers: Readers::new(path), writer, changes, faults })
     }
 }
 

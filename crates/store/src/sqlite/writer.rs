@@ -12,6 +12,7 @@ use tokio::sync::{mpsc, oneshot};
 use super::from_sqlite;
 use super::log_sync::LogSync;
 use crate::changes::ChangeNumbers;
+use crate::faults::Faults;
 use crate::tx::Tx;
 
 /// The way to the writer thread.
@@ -27,11 +28,11 @@ enum Message {
 
 impl Writer {
     /// Gives `connection` to a thread of its own.
-    pub(crate) fn start(connection: Connection, changes: ChangeNumbers, log: LogSync) -> Result<Self> {
+    pub(crate) fn start(connection: Connection, changes: ChangeNumbers, log: LogSync, faults: Faults) -> Result<Self> {
         let (queue, jobs) = mpsc::channel(limits::WRITE_QUEUE_MAX);
         std::thread::Builder::new()
             .name("toolcrib-writer".into())
-            .spawn(move || run(Writing { connection, changes, log, syncs_commits: true }, jobs))
+            .spawn(move || run(Writing { connection, changes, log, faults, syncs_commits: true }, jobs))
             .map_err(Error::internal)?;
         Ok(Self { queue })
     }
@@ -78,7 +79,7 @@ impl Writer {
 trait Job: Send {
     fn is_wanted(&self) -> bool;
     /// Runs inside an open transaction; says whether its effects are to be kept, and which orgs it touched.
-    fn run(&mut self, connection: &Connection) -> Option<Vec<OrgId>>;
+    fn run(&mut self, connection: &Connection, faults: &Faults) -> Option<Vec<OrgId>>;
     fn finish(self: Box<Self>, committed: Result<()>);
 }
 
@@ -93,8 +94,8 @@ impl<T: Send, F: FnMut(&mut Tx<'_>) -> Result<T> + Send> Job for TypedJob<T, F> 
         !self.reply.is_closed()
     }
 
-    fn run(&mut self, connection: &Connection) -> Option<Vec<OrgId>> {
-        let mut tx = Tx::sqlite(connection);
+    fn run(&mut self, connection: &Connection, faults: &Faults) -> Option<Vec<OrgId>> {
+        let mut tx = Tx::sqlite(connection, faults);
         let outcome =
             catch_unwind(AssertUnwindSafe(|| (self.job)(&mut tx))).unwrap_or_else(|_| Err(Error::internal("a write panicked")));
         let outcome = tx.settle(outcome);
@@ -110,8 +111,10 @@ impl<T: Send, F: FnMut(&mut Tx<'_>) -> Result<T> + Send> Job for TypedJob<T, F> 
             (None, Err(error)) => Err(error),
             (None, Ok(())) => Err(Error::internal("a write was never run")),
         };
-        // The caller may have gone away meanwhile; its write stands.
-        let _ = self.reply.send(outcome);
+        // The caller may have gone away meanwhile: its write stands, and nobody else tells of one that failed.
+        if let Err(Err(error)) = self.reply.send(outcome) {
+            tracing::error!(%error, "a write that nobody waits for failed");
+        }
     }
 }
 
@@ -120,6 +123,7 @@ struct Writing {
     connection: Connection,
     changes: ChangeNumbers,
     log: LogSync,
+    faults: Faults,
     /// Whether the connection is set to sync at each commit.
     syncs_commits: bool,
 }
@@ -185,15 +189,17 @@ impl Writing {
             self.connection.pragma_update(None, "synchronous", level).map_err(from_sqlite)?;
             self.syncs_commits = sync;
         }
+        self.faults.step()?;
         self.step("BEGIN IMMEDIATE")?;
         for job in batch {
             self.step("SAVEPOINT job")?;
-            match job.run(&self.connection) {
+            match job.run(&self.connection, &self.faults) {
                 Some(orgs) => bumped.extend(orgs),
                 None => self.step("ROLLBACK TO job")?,
             }
             self.step("RELEASE job")?;
         }
+        self.faults.step()?;
         self.step("COMMIT")?;
         if !sync || self.log.is_failing() {
             self.log.sync_soon();

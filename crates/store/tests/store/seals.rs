@@ -39,6 +39,30 @@ both_engines! {
         assert_eq!(ids(&org).await, ["first", "seal", "second"]);
     }
 
+    async fn what_changes_nothing_leaves_the_seal_to_the_next_and_a_note_is_no_way_round_it(engine: Engine) {
+        let (_test, org) = notes(engine).await;
+        let sealed = org.sealed_by(Arc::new(Stamp::default()));
+        let nothing = "DELETE FROM notes WHERE org_id = ?1";
+        assert_eq!(sealed.write(move |tx| tx.execute(nothing, &[])).await.unwrap(), 0);
+        assert!(!sealed.is_sealed() && ids(&org).await.is_empty());
+        assert_eq!(sealed.note(|tx| insert(tx, "aside")).await.unwrap_err().kind(), Kind::Internal);
+        assert!(ids(&org).await.is_empty());
+        sealed.write(|tx| insert(tx, "effect")).await.unwrap();
+        assert_eq!(ids(&org).await, ["effect", "seal"]);
+    }
+
+    async fn closing_waits_for_notes_that_nobody_waits_for(engine: Engine) {
+        let (mut test, org) = notes(engine).await;
+        let (opener, door) = door();
+        drop(org.note(move |tx| { door.wait(); insert(tx, "under way") }));
+        opener.wait_for_arrival();
+        for id in ["queued", "too"] {
+            drop(org.note(move |tx| insert(tx, id)));
+        }
+        tokio::join!(test.reopen(), async { opener.open() });
+        assert_eq!(ids(&test.rows_of(org.org())).await, ["queued", "too", "under way"]);
+    }
+
     async fn without_its_seal_an_effect_does_not_happen(engine: Engine) {
         let (_test, org) = notes(engine).await;
         let stamp = Arc::new(Stamp::default());

@@ -116,6 +116,34 @@ both_engines! {
         }
     }
 
+    async fn what_is_promoted_with_a_kit_is_told_and_what_changes_nothing_is_not(engine: Engine) {
+        let crib = Crib::start(engine).await;
+        let tenant = crib.tenant().await;
+        let owner = tenant.person("owner").await;
+        let session = tenant.session().await;
+        let opened = tenant.trail("eventType=session.opened").await;
+        let key = opened[0]["payload"]["keyId"].as_str().unwrap().to_owned();
+        let things = Things::make_but_a_person(&tenant, "kit").await;
+        let brick = json!({"name": "second", "type": "boolean", "evaluation_prompt": "?"});
+        let called = session.call("bricks.create_draft", brick).await;
+        let request = called.header("x-request-id").unwrap().to_owned();
+        let second = called.result()["structuredContent"]["brick_id"].as_str().unwrap().to_owned();
+        assert_eq!(tenant.trail(&format!("requestId={request}")).await[0]["payload"]["keyId"], key, "the session's own key");
+        let decide = async |path: String, body| owner.api(Method::POST, &path, body).await.expect_success();
+        decide(format!("/api/bricks/{}/publish", things.brick), None).await;
+        decide(format!("/api/kits/{}/versions", things.kit), Some(json!({"brick_ids": [things.brick, second]}))).await;
+        let request = decide(format!("/api/kits/{}/publish", things.kit), None).await;
+        let told = tenant.trail(&format!("requestId={request}")).await;
+        let told: Vec<_> = told.iter().rev().map(|event| (event["eventType"].as_str().unwrap(), &event["entityId"])).collect();
+        assert_eq!(told, [("kit.published", &json!(things.kit)), ("brick.published", &json!(second))], "the first was published before");
+        for (kind, id) in [("brick", &second), ("kit", &things.kit)] {
+            let request = decide(format!("/api/{kind}s/{id}/deprecate"), None).await;
+            assert_eq!(tenant.trail(&format!("requestId={request}")).await.len(), 1, "{kind}");
+            let request = decide(format!("/api/{kind}s/{id}/deprecate"), None).await;
+            assert!(tenant.trail(&format!("requestId={request}")).await.is_empty(), "{kind}: it was so already");
+        }
+    }
+
     async fn credentials_at_work_are_on_the_record(engine: Engine) {
         let crib = Crib::start(engine).await;
         let tenant = crib.tenant().await;

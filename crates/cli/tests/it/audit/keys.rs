@@ -25,6 +25,14 @@ both_engines! {
         let again = crib.http.get(format!("{}/.well-known/audit-keys/{}", crib.url, tenant.org)).header("if-none-match", etag);
         let again = crib.send(again).await;
         assert_eq!((again.status, again.text.as_str(), again.header("etag")), (304, "", Some(etag)));
+        for known in [format!("W/{etag}"), format!("\"other\", {etag}"), format!("\"other\",W/{etag}"), "*".to_owned()] {
+            let again = crib.http.get(format!("{}/.well-known/audit-keys/{}", crib.url, tenant.org)).header("if-none-match", &known);
+            assert_eq!(crib.send(again).await.status, 304, "{known}");
+        }
+        for other in ["\"other\"", "W/\"other\"", "w/", ""] {
+            let again = crib.http.get(format!("{}/.well-known/audit-keys/{}", crib.url, tenant.org)).header("if-none-match", other);
+            assert_eq!(crib.send(again).await.status, 200, "{other}");
+        }
         for unknown in ["org_00000000000000000000000000", "nonsense", "%00"] {
             let none = crib.send(crib.http.get(format!("{}/.well-known/audit-keys/{unknown}", crib.url))).await;
             assert_eq!((none.status, none.text.as_str()), (200, r#"{"keys":[]}"#), "{unknown}");

@@ -11,6 +11,13 @@ pub(crate) struct Reply {
 }
 
 impl Reply {
+    /// The request's id, when it went well.
+    #[track_caller]
+    pub(crate) fn expect_success(&self) -> String {
+        assert!((200..300).contains(&self.status), "{}: {}", self.status, self.text);
+        self.header("x-request-id").unwrap().to_owned()
+    }
+
     pub(crate) async fn read(response: reqwest::Response) -> Self {
         let (status, headers) = (response.status().as_u16(), response.headers().clone());
         Self { status, headers, text: response.text().await.unwrap() }
