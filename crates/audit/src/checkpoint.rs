@@ -58,6 +58,23 @@ impl Checkpoint {
         Ok(checkpoint)
     }
 
+    /// Reads a file of them: one checkpoint, however it is laid out, or one a line as a server writes them by itself. A last line
+    /// without its line break is half a line, left by a server that was killed, and says nothing.
+    ///
+    /// # Errors
+    /// When a line is no checkpoint, or there is none.
+    pub fn parse_file(bytes: &[u8]) -> Result<Vec<Self>> {
+        let whole = bytes.iter().rposition(|byte| *byte == b'\n').and_then(|end| bytes.get(..end)).unwrap_or_default();
+        let mut lines = (1..).zip(whole.split(|byte| *byte == b'\n')).filter(|(_, line)| !line.trim_ascii().is_empty());
+        let Some(Ok(first)) = lines.next().map(|(_, line)| Self::parse(line)) else {
+            return Self::parse(bytes).map(|checkpoint| vec![checkpoint]);
+        };
+        let numbered = |(number, line): (u64, &[u8])| {
+            Self::parse(line).map_err(|error| Error::new(Kind::InvalidParams, format!("line {number}: {}", error.message())))
+        };
+        std::iter::once(Ok(first)).chain(lines.map(numbered)).collect()
+    }
+
     /// Whether `key` signed this.
     pub fn is_signed_by(&self, key: &VerifyingKey) -> bool {
         let signature = Signature::parse(&self.signature);
@@ -134,6 +151,28 @@ mod tests {
         ];
         for text in wrong {
             assert!(Checkpoint::parse(text.as_bytes()).is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_file_has_one_however_it_is_laid_out_or_one_a_line() {
+        let (checkpoint, _) = checkpoint();
+        let line = serde_json::to_string(&checkpoint).unwrap();
+        let pretty = serde_json::to_string_pretty(&checkpoint).unwrap();
+        let half = &line[..40];
+        for (text, count) in [
+            (line.clone(), 1),
+            (pretty.clone(), 1),
+            (format!("{pretty}\n"), 1),
+            (format!("{line}\n{line}\n\n"), 2),
+            (format!("{line}\n{line}\n{half}"), 2),
+        ] {
+            assert_eq!(Checkpoint::parse_file(text.as_bytes()).unwrap(), vec![checkpoint.clone(); count], "{text}");
+        }
+        let error = Checkpoint::parse_file(format!("{line}\n{half}\n{line}\n").as_bytes()).unwrap_err();
+        assert!(error.message().starts_with("line 2: this is no checkpoint"), "{error}");
+        for nothing in ["", "\n", half, "[]\n"] {
+            assert!(Checkpoint::parse_file(nothing.as_bytes()).is_err(), "{nothing}");
         }
     }
 

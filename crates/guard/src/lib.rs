@@ -28,7 +28,7 @@ mod vault;
 pub use access::{Access, Credential, Who};
 pub use admit::Permit;
 pub use agents::{Agent, AgentChange, AgentSecret, Agents, NewAgent, Token};
-pub use audit::{Audit, AuditEntry, AuditFilter, AuditKey, Event};
+pub use audit::{Audit, AuditEntry, AuditFilter, AuditKey, Event, Extent, Pruned};
 pub use call::{CallRecord, Outcome};
 pub use guard::Guard;
 pub use hooks::{

@@ -7,6 +7,13 @@ use store::params;
 use crate::guard::Guard;
 use crate::{agents, hooks, keys, users};
 
+const DAY_MS: i64 = 24 * 60 * 60 * 1_000;
+
+/// The beginning of the day (UTC) that a moment lies in. Whole days are pruned: each pruning is itself an entry of the trail.
+fn start_of_day(time: Timestamp) -> Timestamp {
+    Timestamp::from_ms(time.ms().div_euclid(DAY_MS).saturating_mul(DAY_MS))
+}
+
 /// How many rows a sweep removed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Swept {
@@ -18,6 +25,8 @@ pub struct Swept {
     pub logins: u64,
     /// Calls that were over long ago.
     pub tasks: u64,
+    /// Entries of audit trails that are older than they are kept.
+    pub audit_entries: u64,
 }
 
 impl Swept {
@@ -36,8 +45,8 @@ struct Kind {
 
 impl Guard {
     /// Removes dead credentials of all orgs, in bounded transactions. Nodes that share a database may all do it: each removes
-    /// what the others have left.
-    pub async fn sweep(&self) -> Result<Swept> {
+    /// what the others have left. Audit trails are pruned only where they are kept for so many days.
+    pub async fn sweep(&self, audit_keep_days: Option<u32>) -> Result<Swept> {
         let now = self.clock.now();
         let session_keys = Kind {
             any: keys::sql::ANY_DEAD_SESSION_KEY,
@@ -60,6 +69,9 @@ impl Guard {
                 swept.agent_tokens += self.sweep_org(&org.id, &agent_tokens).await?;
                 swept.logins += self.sweep_org(&org.id, &logins).await?;
                 swept.tasks += self.sweep_org(&org.id, &tasks).await?;
+                if let Some(before) = audit_keep_days.map(|days| start_of_day(now.plus_ms(-i64::from(days) * DAY_MS))) {
+                    swept.audit_entries += self.prune_org(&org.id, before).await?;
+                }
             }
             match orgs.next {
                 Some(next) => page.after = Some(next),

@@ -1,10 +1,12 @@
 //! What a server is started with. The command line fills it; nothing here reads flags or the environment.
 
 use std::net::SocketAddr;
+use std::num::NonZero;
 use std::path::PathBuf;
 
 use base::limits::Limits;
 use base::{Clock, Network};
+use store::Faults;
 
 use crate::hooks::{Retry, Subscribers};
 
@@ -29,6 +31,12 @@ pub struct Config {
     pub webhook_retry: Retry,
     /// Who else is told of calls as they happen.
     pub subscribers: Subscribers,
+    /// How many days audit trails are kept; for good where nothing is said.
+    pub audit_keep_days: Option<NonZero<u32>>,
+    /// Where checkpoints of audit trails are written, when that is not in the data folder.
+    pub audit_checkpoints: Option<PathBuf>,
+    /// How often that is done; never when this is 0.
+    pub audit_checkpoint_minutes: u32,
     /// A PostgreSQL database instead of a file in the data folder.
     pub database_url: Option<String>,
     /// Where the master key comes from.
@@ -41,6 +49,8 @@ pub struct Config {
     pub limits: Limits,
     /// Whether the conformance suite's fixtures are served.
     pub conformance: bool,
+    /// Faults of the store, which a test asks for.
+    pub faults: Faults,
     /// The time.
     pub clock: Clock,
 }
@@ -69,12 +79,16 @@ impl Config {
             allow_webhook_nets: Vec::new(),
             webhook_retry: Retry::default(),
             subscribers: Subscribers::default(),
+            audit_keep_days: None,
+            audit_checkpoints: None,
+            audit_checkpoint_minutes: 60,
             database_url: None,
             master_key: MasterKeySource::DataFolder,
             first_root: None,
             server_name: "toolcrib".to_owned(),
             limits: Limits::default(),
             conformance: false,
+            faults: Faults::NONE,
             clock: Clock::system(),
         }
     }

@@ -1,4 +1,5 @@
-//! The janitor: one task that clears dead credentials away, shortly after the start and then every hour.
+//! The janitor: one task that clears away dead credentials, and what is older than it is kept, shortly after the start and then every
+//! hour.
 
 use std::time::Duration;
 
@@ -15,10 +16,10 @@ pub(crate) async fn sweep_hourly(state: Shared, mut stopping: watch::Receiver<bo
         loop {
             tokio::time::sleep(Duration::from_secs(wait)).await;
             wait = every;
-            match state.guard.sweep().await {
+            match state.guard.sweep(state.audit_keep_days).await {
                 Ok(swept) if swept.is_nothing() => {}
-                Ok(swept) => tracing::info!(?swept, "dead credentials removed"),
-                Err(error) => tracing::warn!(%error, "dead credentials could not be removed"),
+                Ok(swept) => tracing::info!(?swept, "swept"),
+                Err(error) => tracing::warn!(%error, "what is dead or too old could not be removed"),
             }
         }
     };

@@ -4,6 +4,7 @@
 
 mod api;
 mod body;
+mod checkpoints;
 mod config;
 mod data_folder;
 mod dispatch;

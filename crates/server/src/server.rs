@@ -1,9 +1,12 @@
 //! A running server: started whole or not at all, stopped in order.
 
 use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr};
+use std::num::NonZero;
 use std::sync::Arc;
+use std::time::Duration;
 
 use base::{Error, Kind, Result};
+use futures_util::future::OptionFuture;
 use guard::{Guard, Swept};
 use mcp::reply::ServerInfo;
 use store::{Store, StoreConfig};
@@ -12,6 +15,7 @@ use tokio::sync::watch;
 use tokio::task::JoinHandle;
 use tools::{Catalogue, Changes, Services};
 
+use crate::checkpoints::{self, Checkpoints};
 use crate::config::Config;
 use crate::data_folder::{DataFolder, ServerFile};
 use crate::hooks::{Bus, Courier, Relay, Subscriber};
@@ -21,6 +25,9 @@ use crate::listing::Listings;
 use crate::metrics::Metrics;
 use crate::state::{RootRule, Shared, State};
 use crate::{data_folder, first_start, janitor, listen, routes, vocabulary};
+
+/// Where checkpoints are, in the data folder.
+const CHECKPOINTS: &str = "checkpoints";
 
 /// A server that answers.
 pub struct Server {
@@ -32,6 +39,7 @@ pub struct Server {
     serving: JoinHandle<()>,
     sweeping: JoinHandle<()>,
     relaying: JoinHandle<()>,
+    checkpointing: Option<JoinHandle<()>>,
     state: Shared,
     store: Store,
     _folder: DataFolder,
@@ -48,7 +56,7 @@ impl Server {
         if config.database_url.is_none() {
             folder.ensure_private_database()?;
         }
-        let store = Store::open(&store_config, &config.clock).await?;
+        let store = Store::open_with(&store_config, &config.clock, config.faults.clone()).await?;
         let master = folder.master_key(&config.master_key)?;
         let catalogue = if config.conformance { Catalogue::with_conformance()? } else { Catalogue::builtin()? };
         let model = vocabulary::of(&catalogue)?;
@@ -76,12 +84,29 @@ impl Server {
         let serving = tokio::spawn(listen::serve(listener, router, Arc::clone(&state), stopping.clone()));
         #[expect(clippy::disallowed_methods, reason = "the janitor; `stop` waits for it")]
         let sweeping = tokio::spawn(janitor::sweep_hourly(Arc::clone(&state), stopping.clone()));
+        let every = Duration::from_secs(u64::from(config.audit_checkpoint_minutes) * 60);
+        #[expect(clippy::disallowed_methods, reason = "the writer of checkpoints; `stop` waits for it")]
+        let checkpointing =
+            (!every.is_zero()).then(|| tokio::spawn(checkpoints::write_regularly(Arc::clone(&state), every, stopping.clone())));
         let relay = Relay::new(Arc::clone(&state), &folder.node()?, config.webhook_retry, stopping);
         #[expect(clippy::disallowed_methods, reason = "the hook relay; `stop` waits for it")]
         let relaying = tokio::spawn(relay.run());
         tracing::info!(%address, engine = ?store.engine(), data = %folder.path().display(), "ready");
         let data = folder.path().to_owned();
-        Ok(Self { address, server_file, data, first_start, stop, serving, sweeping, relaying, state, store, _folder: folder })
+        Ok(Self {
+            address,
+            server_file,
+            data,
+            first_start,
+            stop,
+            serving,
+            sweeping,
+            relaying,
+            checkpointing,
+            state,
+            store,
+            _folder: folder,
+        })
     }
 
     /// Where it listens.
@@ -104,9 +129,14 @@ impl Server {
         self.first_start
     }
 
-    /// Clears dead credentials away now, as the janitor does by itself every hour.
+    /// Clears away what is dead or too old now, as the janitor does by itself every hour.
     pub async fn sweep(&self) -> Result<Swept> {
-        self.state.guard.sweep().await
+        self.state.guard.sweep(self.state.audit_keep_days).await
+    }
+
+    /// Writes checkpoints of the audit trails that have moved now, as the server does by itself. Says how many.
+    pub async fn write_checkpoints(&self) -> Result<usize> {
+        self.state.checkpoints.write(&self.state).await
     }
 
     /// Takes no new calls, waits for those under way, and closes the store.
@@ -121,6 +151,9 @@ impl Server {
         }
         if let Err(error) = self.relaying.await {
             tracing::error!(%error, "the hook relay failed");
+        }
+        if let Some(Err(error)) = OptionFuture::from(self.checkpointing).await {
+            tracing::error!(%error, "the writer of checkpoints failed");
         }
         self.store.close().await;
     }
@@ -178,6 +211,8 @@ fn make_state(
         public_url,
         roots,
         trusted_proxies: config.trust_proxies.clone(),
+        audit_keep_days: config.audit_keep_days.map(NonZero::get),
+        checkpoints: Checkpoints::new(config.audit_checkpoints.clone().unwrap_or_else(|| folder.path().join(CHECKPOINTS))),
         stopping,
     }))
 }

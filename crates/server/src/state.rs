@@ -9,6 +9,7 @@ use guard::Guard;
 use mcp::reply::ServerInfo;
 use tools::{Catalogue, Services};
 
+use crate::checkpoints::Checkpoints;
 use crate::hooks::{Bus, Courier};
 use crate::hosts::Hosts;
 use crate::listeners::Listeners;
@@ -34,6 +35,10 @@ pub(crate) struct State {
     pub(crate) roots: RootRule,
     /// Proxies whose `X-Forwarded-For` is believed.
     pub(crate) trusted_proxies: Vec<Network>,
+    /// How long audit trails are kept; for good where nothing is said.
+    pub(crate) audit_keep_days: Option<u32>,
+    /// Where checkpoints of audit trails are written.
+    pub(crate) checkpoints: Checkpoints,
     /// Fires when the server stops: long-lived answers end.
     pub(crate) stopping: tokio::sync::watch::Receiver<bool>,
 }

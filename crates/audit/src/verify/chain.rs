@@ -52,13 +52,12 @@ impl Verifier {
             self.last_hash = self.before_first;
         }
         self.start_is_good = size_before == 0;
-        match &self.checkpoint {
-            Some(checkpoint) if checkpoint.size < size_before => self.at_checkpoint = Some(AtCheckpoint::BeginsLater),
-            Some(checkpoint) if checkpoint.size == size_before && size_before > 0 => {
-                self.compare_with_checkpoint(size_before, &self.before_first.clone())?;
-                self.start_is_good = true;
-            }
-            _ => {}
+        while self.checkpoints.pop_if(|next| next.size < size_before).is_some() {
+            self.at_checkpoint = Some(AtCheckpoint::BeginsLater);
+        }
+        if self.checkpoints.last().is_some_and(|next| next.size == size_before) {
+            self.compare_with_checkpoints(size_before, &self.before_first.clone())?;
+            self.start_is_good = true;
         }
         Ok(())
     }
@@ -76,7 +75,7 @@ impl Verifier {
         Ok(Arc::clone(key))
     }
 
-    /// Hears what a good entry says about those to come, and compares it with the checkpoint.
+    /// Hears what a good entry says about those to come, and compares it with the checkpoints.
     pub(super) fn listen(&mut self, entry: &Entry<'_>, hash: &EntryHash) -> Result<(), Fault> {
         let malformed = |why: String| (Reason::Malformed, format!("`{}`: {why}", entry.event.event_type));
         let mut next_kid = None;
@@ -94,19 +93,21 @@ impl Verifier {
         if next_kid.is_some() || self.next_kid.is_none() {
             self.next_kid = Some(next_kid.unwrap_or_else(|| entry.kid.clone().into_owned()));
         }
-        self.compare_with_checkpoint(entry.sequence, hash)
+        self.compare_with_checkpoints(entry.sequence, hash)
     }
 
-    fn compare_with_checkpoint(&mut self, size: u64, hash: &EntryHash) -> Result<(), Fault> {
-        let Some(checkpoint) = self.checkpoint.as_ref().filter(|checkpoint| checkpoint.size == size) else { return Ok(()) };
-        if checkpoint.head_hash != hash.hex() {
-            let why = format!(
-                "entry {size} had the hash {} when the checkpoint was taken: the trail was written anew",
-                checkpoint.head_hash
-            );
-            return Err((Reason::Rewritten, why));
+    /// Compares with every checkpoint that was taken here.
+    fn compare_with_checkpoints(&mut self, size: u64, hash: &EntryHash) -> Result<(), Fault> {
+        while let Some(checkpoint) = self.checkpoints.pop_if(|next| next.size == size) {
+            if checkpoint.head_hash != hash.hex() {
+                let why = format!(
+                    "entry {size} had the hash {} when the checkpoint was taken: the trail was written anew",
+                    checkpoint.head_hash
+                );
+                return Err((Reason::Rewritten, why));
+            }
+            self.at_checkpoint = Some(AtCheckpoint::Matches);
         }
-        self.at_checkpoint = Some(AtCheckpoint::Matches);
         Ok(())
     }
 }

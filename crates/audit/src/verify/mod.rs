@@ -8,6 +8,7 @@ mod chain;
 mod report;
 mod signatures;
 
+use std::cmp::Reverse;
 use std::collections::HashMap;
 use std::io::{self, BufRead, Read};
 use std::sync::Arc;
@@ -25,7 +26,8 @@ type Fault = (Reason, String);
 #[derive(Debug)]
 pub struct Verifier {
     keys: HashMap<String, Arc<Jwk>>,
-    checkpoint: Option<Checkpoint>,
+    /// Those that the trail has yet to reach, the next one last.
+    checkpoints: Vec<Checkpoint>,
     workspace: Option<String>,
     checks_signatures: bool,
     threads: usize,
@@ -49,9 +51,9 @@ pub struct Verifier {
 }
 
 impl Verifier {
-    /// A verifier that believes these keys. With a checkpoint the trail must reach it and agree with it; with a workspace
-    /// it must be that workspace's.
-    pub fn new(keys: &Jwks, checkpoint: Option<Checkpoint>, workspace: Option<&str>) -> Self {
+    /// A verifier that believes these keys. The trail must reach and agree with each of the checkpoints, of which there may be
+    /// none; with a workspace it must be that workspace's.
+    pub fn new(keys: &Jwks, checkpoints: impl IntoIterator<Item = Checkpoint>, workspace: Option<&str>) -> Self {
         let mut verifier = Self {
             keys: keys.keys.iter().map(|key| (key.key.kid().to_owned(), Arc::new(key.clone()))).collect(),
             workspace: workspace.map(str::to_owned),
@@ -69,11 +71,12 @@ impl Verifier {
             pending: Vec::new(),
             broken: None,
             scratch: String::new(),
-            checkpoint: None,
+            checkpoints: Vec::new(),
         };
-        if let Some(checkpoint) = checkpoint {
+        for checkpoint in checkpoints {
             verifier.take_checkpoint(checkpoint);
         }
+        verifier.checkpoints.sort_by_key(|checkpoint| Reverse(checkpoint.size));
         verifier
     }
 
@@ -140,7 +143,8 @@ impl Verifier {
             self.followed = 0;
             self.signed_by_revoked = 0;
         }
-        if let (None, Some(checkpoint)) = (&self.broken, &self.checkpoint)
+        // The newest is the first of those that were not reached.
+        if let (None, Some(checkpoint)) = (&self.broken, self.checkpoints.first())
             && self.next_sequence() <= checkpoint.size
         {
             let (size, last) = (checkpoint.size, self.next_sequence() - 1);
@@ -176,14 +180,15 @@ impl Verifier {
                 "it has a hash of no entry".to_owned()
             }
             Some(_) => {
-                // Before the first entry, a trail agrees with every checkpoint of size 0.
-                self.at_checkpoint = (checkpoint.size == 0).then_some(AtCheckpoint::Matches);
                 self.workspace = Some(checkpoint.workspace_id.clone());
-                self.checkpoint = Some(checkpoint);
+                // Before the first entry, a trail agrees with every checkpoint of size 0.
+                self.at_checkpoint = self.at_checkpoint.or((checkpoint.size == 0).then_some(AtCheckpoint::Matches));
+                self.checkpoints.push(checkpoint);
                 return;
             }
         };
-        self.broken = Some(broken(None, None, None, (Reason::Checkpoint, format!("the checkpoint cannot be believed: {why}"))));
+        let why = format!("the checkpoint of {} cannot be believed: {why}", checkpoint.at);
+        self.broken.get_or_insert(broken(None, None, None, (Reason::Checkpoint, why)));
     }
 
     /// The number that the next entry must have.

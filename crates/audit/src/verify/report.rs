@@ -49,7 +49,7 @@ pub struct Broken {
     pub message: String,
 }
 
-/// How the trail stands to the checkpoint that was given.
+/// How the trail stands to the newest checkpoint that was given. It agrees with the others too, or begins after them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum AtCheckpoint {

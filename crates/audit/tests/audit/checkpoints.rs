@@ -86,3 +86,27 @@ fn a_checkpoint_of_another_workspace_does_not_fit() {
     broken_at(&verify(&trail.lines, &trail.jwks(), Some(&checkpoint)), 1, Reason::Workspace);
     assert_eq!(EntryHash::parse(&checkpoint.head_hash), Some(trail.head()));
 }
+
+#[test]
+fn of_many_checkpoints_every_one_counts() {
+    let mut trail = Trail::new();
+    let mut checkpoints = vec![trail.checkpoint()];
+    for _ in 0..5 {
+        trail.add("x", json!({}));
+        checkpoints.push(trail.checkpoint());
+    }
+    let verify = |lines: &[String], checkpoints: &[Checkpoint]| {
+        let mut verifier = Verifier::new(&trail.jwks(), checkpoints.iter().rev().cloned(), None);
+        verifier.push_lines(lines.join("\n").as_bytes()).unwrap();
+        verifier.finish()
+    };
+    let report = verify(&trail.lines, &checkpoints);
+    assert_eq!((report.is_valid(), report.checkpoint), (true, Some(AtCheckpoint::Matches)));
+    broken_at(&verify(&trail.lines[..4], &checkpoints), 5, Reason::CutOff);
+    // One that was taken of another trail, among many that fit.
+    let other = Checkpoint::sign(WORKSPACE, 3, &trail.hashes[0], trail.now, &trail.key);
+    broken_at(&verify(&trail.lines, &[checkpoints.clone(), vec![other]].concat()), 3, Reason::Rewritten);
+    let forged = Checkpoint { size: 2, ..checkpoints[4].clone() };
+    let report = verify(&trail.lines, &[checkpoints, vec![forged]].concat());
+    assert_eq!(report.broken_at.unwrap().reason, Reason::Checkpoint);
+}

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use audit::{Checkpoint, Draft, EntryHash, Jwk, Jwks, SigningKey, Verifier};
+use audit::{Checkpoint, Draft, EntryHash, Jwk, Jwks, SigningKey, Verifier, announce};
 use base::Timestamp;
 use serde_json::{Value, json};
 
@@ -62,16 +62,22 @@ fn the_vector_is_what_the_code_writes() {
     assert_eq!(block(&document, "Seed"), base::secret::hex(&seed));
     let key = SigningKey::from_seed(&seed.try_into().unwrap());
     let keys = Jwks { keys: vec![Jwk::new(key.verifying_key().clone(), Timestamp::from_ms(1_763_238_000_000))] };
-    let (mut log, mut head) = (Vec::new(), EntryHash::GENESIS);
-    for (sequence, draft) in (1..).zip(drafts()) {
-        let prepared = draft.prepare().unwrap();
+    let (mut log, mut hashes) = (Vec::new(), vec![EntryHash::GENESIS]);
+    let mut add = |sequence: u64, draft: Draft, hashes: &mut Vec<EntryHash>| {
+        let (prepared, head) = (draft.prepare().unwrap(), hashes.last().copied().unwrap());
         let sealed = prepared.seal(sequence, &head, &key);
         prepared.entry(sequence, &head, &sealed, &key).write_line(&mut log);
-        head = sealed.entry_hash;
-    }
+        hashes.push(sealed.entry_hash);
+        String::from_utf8(std::mem::take(&mut log)).unwrap()
+    };
+    let entries: String = (1..).zip(drafts()).map(|(sequence, draft)| add(sequence, draft, &mut hashes)).collect();
+    let head = hashes[3];
+    let pruned = draft(4, 1_763_238_220_000, announce::PRUNED, None, announce::pruned(2, &hashes[2]));
+    let pruned = add(4, pruned, &mut hashes);
     let checkpoint = Checkpoint::sign(WORKSPACE, 3, &head, Timestamp::from_ms(1_763_238_160_000), &key);
     assert_eq!(block(&document, "JWKS"), serde_json::to_string(&keys).unwrap());
-    assert_eq!(block(&document, "Entries"), String::from_utf8(log).unwrap().trim_end());
+    assert_eq!(block(&document, "Entries"), entries.trim_end());
+    assert_eq!(block(&document, "Announcement that the first two were removed"), pruned.trim_end());
     assert_eq!(block(&document, "Checkpoint"), serde_json::to_string(&checkpoint).unwrap());
 }
 
@@ -93,4 +99,17 @@ fn the_vector_is_verified_from_the_document_alone() {
     verifier.push_lines(block(&document, "Entries").as_bytes()).unwrap();
     let report = verifier.finish();
     assert_eq!((report.is_valid(), report.event_count), (true, 3), "{report:?}");
+}
+
+#[test]
+fn the_announcement_vouches_for_a_trail_that_begins_with_the_third() {
+    let document = document();
+    let keys = Jwks::parse(block(&document, "JWKS").as_bytes()).unwrap();
+    let third = block(&document, "Entries").lines().nth(2).unwrap();
+    let announcement = block(&document, "Announcement that the first two were removed");
+    for (lines, valid) in [(format!("{third}\n{announcement}"), true), (third.to_owned(), false)] {
+        let mut verifier = Verifier::new(&keys, None, Some(WORKSPACE));
+        verifier.push_lines(lines.as_bytes()).unwrap();
+        assert_eq!(verifier.finish().is_valid(), valid, "{lines}");
+    }
 }

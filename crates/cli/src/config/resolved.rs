@@ -70,12 +70,16 @@ impl Resolved {
             allow_webhook_nets: said.allow_webhook_net.clone().unwrap_or(default.allow_webhook_nets),
             webhook_retry: default.webhook_retry,
             subscribers: default.subscribers,
+            audit_keep_days: said.audit_keep_days.or(default.audit_keep_days),
+            audit_checkpoints: said.audit_checkpoints.clone().or(default.audit_checkpoints),
+            audit_checkpoint_minutes: said.audit_checkpoint_minutes.unwrap_or(default.audit_checkpoint_minutes),
             database_url: said.database_url.clone().or(default.database_url),
             master_key: self.master_key.clone(),
             first_root: default.first_root,
             server_name: said.server_name.clone().unwrap_or(default.server_name),
             limits: said.limits.over(default.limits),
             conformance: said.conformance.unwrap_or(default.conformance),
+            faults: default.faults,
             clock: Clock::system(),
         }
     }

@@ -2,6 +2,7 @@
 //! `--allow-host` is `TOOLCRIB_ALLOW_HOST` is `allow_host`.
 
 use std::net::SocketAddr;
+use std::num::NonZero;
 use std::path::{Path, PathBuf};
 
 use base::Network;
@@ -53,6 +54,18 @@ pub(crate) struct Settings {
     /// Network that webhooks may reach although it is not public, like 10.0.0.0/8 (repeatable)
     #[arg(long, env = "TOOLCRIB_ALLOW_WEBHOOK_NET", value_name = "CIDR", value_delimiter = ',')]
     pub(crate) allow_webhook_net: Option<Vec<Network>>,
+
+    /// Days that audit trails are kept [default: for good]
+    #[arg(long, env = "TOOLCRIB_AUDIT_KEEP_DAYS", value_name = "DAYS")]
+    pub(crate) audit_keep_days: Option<NonZero<u32>>,
+
+    /// Folder for checkpoints of audit trails, best on another machine [default: checkpoints in the data folder]
+    #[arg(long, env = "TOOLCRIB_AUDIT_CHECKPOINTS", value_name = "DIR")]
+    pub(crate) audit_checkpoints: Option<PathBuf>,
+
+    /// Minutes between checkpoints; 0 writes none [default: 60]
+    #[arg(long, env = "TOOLCRIB_AUDIT_CHECKPOINT_MINUTES", value_name = "MINUTES")]
+    pub(crate) audit_checkpoint_minutes: Option<u32>,
 
     /// PostgreSQL database to use instead of a file in the data folder
     #[arg(long, env = "TOOLCRIB_DATABASE_URL", value_name = "postgres://…", hide_env_values = true)]
@@ -112,6 +125,9 @@ impl Settings {
             allow_root: self.allow_root.or(lower.allow_root),
             trust_proxy: self.trust_proxy.or(lower.trust_proxy),
             allow_webhook_net: self.allow_webhook_net.or(lower.allow_webhook_net),
+            audit_keep_days: self.audit_keep_days.or(lower.audit_keep_days),
+            audit_checkpoints: self.audit_checkpoints.or(lower.audit_checkpoints),
+            audit_checkpoint_minutes: self.audit_checkpoint_minutes.or(lower.audit_checkpoint_minutes),
             database_url: self.database_url.or(lower.database_url),
             master_key_file: self.master_key_file.or(lower.master_key_file),
             server_name: self.server_name.or(lower.server_name),
@@ -128,6 +144,7 @@ impl Settings {
         let absolute = |path: &mut PathBuf| *path = folder.join(&*path);
         self.data.iter_mut().for_each(absolute);
         self.master_key_file.iter_mut().for_each(absolute);
+        self.audit_checkpoints.iter_mut().for_each(absolute);
         self.allow_root.iter_mut().flatten().for_each(absolute);
         self
     }

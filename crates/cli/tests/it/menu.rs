@@ -287,6 +287,8 @@ pub(crate) const ROUTES: &[RouteRow] = &[
     route("GET", "/api/org/{orgId}/costs", Need::Scope("metrics:read"), NONE),
     route("GET", "/api/org/{orgId}/tasks", ORG_READ, NONE),
     route("GET", "/.well-known/audit-keys/{workspaceId}", Need::Public, NONE),
+    // The last: what it removes, others speak of.
+    route("POST", "/api/audit/prune", AUDIT_WRITE, |_| Some(json!({"before": base::Clock::system().now().rfc3339()}))),
 ];
 
 /// Lists that page: the rest of what is read without an id is read whole.

@@ -6,6 +6,8 @@
 mod event;
 mod keys;
 mod ledger;
+mod list;
+mod prune;
 mod read;
 pub(crate) mod sql;
 
@@ -13,4 +15,6 @@ pub(crate) use event::By;
 pub use event::Event;
 pub use keys::AuditKey;
 pub(crate) use ledger::Ledger;
-pub use read::{Audit, AuditEntry, AuditFilter};
+pub use list::AuditFilter;
+pub use prune::Pruned;
+pub use read::{Audit, AuditEntry, Extent};

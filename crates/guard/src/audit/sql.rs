@@ -32,30 +32,135 @@ pub(crate) const AFTER: &str = "SELECT sequence, id, occurred_at, event_type, ac
 /// The latest time on the record, which is not always that of the last entry: clocks differ between nodes.
 pub(crate) const LATEST: &str = "SELECT max(occurred_at) FROM audit_events WHERE org_id = ?1";
 
+pub(crate) const FIRST: &str = "SELECT sequence FROM audit_events WHERE org_id = ?1 ORDER BY sequence LIMIT 1";
+
+/// The first entry of a stretch of the trail that did not happen before a time.
+pub(crate) const FIRST_YOUNG: &str = "SELECT sequence FROM audit_events
+     WHERE org_id = ?1 AND sequence > ?2 AND sequence <= ?3 AND occurred_at >= ?4 ORDER BY sequence LIMIT 1";
+
+/// Of those who follow the trail and must not miss anything, the one that has read least. A webhook that is disabled starts at the
+/// end when it is enabled again.
+pub(crate) const SLOWEST: &str = "SELECT subscriber, sequence FROM (
+       SELECT CAST(?2 AS TEXT) AS subscriber, COALESCE(
+         (SELECT sequence FROM hook_cursors WHERE org_id = ?1 AND subscriber = ?2), 0) AS sequence
+       UNION ALL SELECT c.subscriber, c.sequence FROM hook_cursors c
+         JOIN webhooks w ON w.org_id = c.org_id AND w.id = c.subscriber WHERE c.org_id = ?1 AND w.disabled = 0) AS readers
+     ORDER BY sequence LIMIT 1";
+
+pub(crate) const HASH_AT: &str = "SELECT entry_hash FROM audit_events WHERE org_id = ?1 AND sequence = ?2";
+
+pub(crate) const NEWEST_PAYLOAD_OF: &str = "SELECT payload FROM audit_events WHERE org_id = ?1 AND event_type = ?2
+     ORDER BY occurred_at DESC, sequence DESC LIMIT 1";
+
+pub(crate) const DELETE_THROUGH: &str = "DELETE FROM audit_events WHERE org_id = ?1 AND sequence <= ?2";
+
 pub(crate) const LAST: &str = "SELECT sequence, entry_hash FROM audit_events WHERE org_id = ?1 ORDER BY sequence DESC LIMIT 1";
 
-/// Entries that pass every filter that is set, newest first. `$driver` names the index that finds them.
+/// An entry's columns.
+macro_rules! columns {
+    () => {
+        "SELECT sequence, id, occurred_at, event_type, actor_type, actor_id, entity_type, entity_id,
+                request_id, payload, prev_hash, entry_hash, signature, kid FROM audit_events WHERE org_id = ?1 AND "
+    };
+}
+
+/// Entries, newest first.
+pub(crate) const ENTRIES: &str = concat!(columns!(), "sequence < ?2 ORDER BY sequence DESC LIMIT ?3");
+
+/// Entries that pass every filter that is set, newest first. `$driver` says which range of which index they are found in: a pair,
+/// because with an equality beside a range SQLite takes the index of time alone. Where the clock was set back, the order of time is
+/// not that of the sequence. The signs keep the cursor from being taken for two ranges.
 macro_rules! entries {
     ($driver:literal, $order:literal) => {
         concat!(
-            "SELECT sequence, id, occurred_at, event_type, actor_type, actor_id, entity_type, entity_id,
-                    request_id, payload, prev_hash, entry_hash, signature, kid
-             FROM audit_events WHERE org_id = ?1 AND ",
+            columns!(),
             $driver,
             " AND (CAST(?3 AS TEXT) IS NULL OR event_type = ?3) AND (CAST(?4 AS TEXT) IS NULL OR actor_id = ?4)
               AND (CAST(?5 AS TEXT) IS NULL OR entity_id = ?5) AND (CAST(?6 AS TEXT) IS NULL OR request_id = ?6)
-              AND occurred_at >= ?7 AND occurred_at < ?8 ",
+              AND (+occurred_at < ?10 OR (+occurred_at = ?10 AND sequence < ?2))
+             ORDER BY ",
             $order,
-            " LIMIT ?9"
+            "occurred_at DESC, sequence DESC LIMIT ?9"
         )
     };
 }
 
-pub(crate) const ENTRIES: &str = entries!("sequence < ?2", "ORDER BY sequence DESC");
-pub(crate) const ENTRIES_BY_TYPE: &str = entries!("event_type = ?3 AND sequence < ?2", "ORDER BY sequence DESC");
-pub(crate) const ENTRIES_BY_ACTOR: &str = entries!("actor_id = ?4 AND sequence < ?2", "ORDER BY sequence DESC");
-pub(crate) const ENTRIES_BY_ENTITY: &str = entries!("entity_id = ?5 AND sequence < ?2", "ORDER BY sequence DESC");
-pub(crate) const ENTRIES_BY_REQUEST: &str = entries!("request_id = ?6 AND sequence < ?2", "ORDER BY sequence DESC");
-/// Where only the time is known, time is also the order: it differs from the sequence only where the clock was set back.
-pub(crate) const ENTRIES_BY_TIME: &str =
-    entries!("(occurred_at < ?10 OR (occurred_at = ?10 AND sequence < ?2))", "ORDER BY occurred_at DESC, sequence DESC");
+pub(crate) const ENTRIES_BY_TYPE: &str =
+    entries!("(event_type, occurred_at) >= (?3, ?7) AND (event_type, occurred_at) < (?3, ?8)", "event_type DESC, ");
+pub(crate) const ENTRIES_BY_ACTOR: &str =
+    entries!("(actor_id, occurred_at) >= (?4, ?7) AND (actor_id, occurred_at) < (?4, ?8)", "actor_id DESC, ");
+pub(crate) const ENTRIES_BY_ENTITY: &str =
+    entries!("(entity_id, occurred_at) >= (?5, ?7) AND (entity_id, occurred_at) < (?5, ?8)", "entity_id DESC, ");
+pub(crate) const ENTRIES_BY_REQUEST: &str =
+    entries!("(request_id, occurred_at) >= (?6, ?7) AND (request_id, occurred_at) < (?6, ?8)", "request_id DESC, ");
+pub(crate) const ENTRIES_BY_TIME: &str = entries!("occurred_at >= ?7 AND occurred_at < ?8", "");
+
+/// When the entry happened that so many newer ones of a stretch of time have before them, if there are that many.
+macro_rules! reach {
+    ($column:literal) => {
+        concat!(
+            "SELECT occurred_at FROM audit_events WHERE org_id = ?1 AND (",
+            $column,
+            ", occurred_at) >= (?2, ?3) AND (",
+            $column,
+            ", occurred_at) < (?2, ?4) ORDER BY ",
+            $column,
+            " DESC, occurred_at DESC, sequence DESC LIMIT 1 OFFSET ?5"
+        )
+    };
+}
+
+pub(crate) const REACH_BY_TYPE: &str = reach!("event_type");
+pub(crate) const REACH_BY_ACTOR: &str = reach!("actor_id");
+pub(crate) const REACH_BY_ENTITY: &str = reach!("entity_id");
+pub(crate) const REACH_BY_REQUEST: &str = reach!("request_id");
+
+#[cfg(test)]
+mod tests {
+    use store::{Param, params};
+    use testkit::{Engine, TestStore};
+
+    use super::*;
+
+    /// Every page of the trail is read off an index, in order: no scan of a table, no sorting.
+    #[tokio::test]
+    async fn pages_are_read_off_an_index() {
+        let test = TestStore::open(Engine::Sqlite).await;
+        let page = params![i64::MAX, "t", "a", "e", "r", 0_i64, i64::MAX, 20_u32, i64::MAX];
+        let reach = params!["x", 0_i64, i64::MAX, 20_u32];
+        let statements: [(&str, &[Param<'_>], &str); 11] = [
+            (ENTRIES, &params![i64::MAX, 20_u32], "sequence<?"),
+            (
+                ENTRIES_BY_TYPE,
+                &page,
+                "INDEX audit_events_by_type (org_id=? AND (event_type,occurred_at)>(?,?) AND (event_type,occurred_at)<(?,?)",
+            ),
+            (
+                ENTRIES_BY_ACTOR,
+                &page,
+                "INDEX audit_events_by_actor (org_id=? AND (actor_id,occurred_at)>(?,?) AND (actor_id,occurred_at)<(?,?)",
+            ),
+            (
+                ENTRIES_BY_ENTITY,
+                &page,
+                "INDEX audit_events_by_entity (org_id=? AND (entity_id,occurred_at)>(?,?) AND (entity_id,occurred_at)<(?,?)",
+            ),
+            (
+                ENTRIES_BY_REQUEST,
+                &page,
+                "INDEX audit_events_by_request (org_id=? AND (request_id,occurred_at)>(?,?) AND (request_id,occurred_at)<(?,?)",
+            ),
+            (ENTRIES_BY_TIME, &page, "audit_events_by_time (org_id=? AND occurred_at>? AND occurred_at<?"),
+            (REACH_BY_TYPE, &reach, "COVERING INDEX audit_events_by_type (org_id=? AND (event_type,occurred_at)>(?,?)"),
+            (REACH_BY_ACTOR, &reach, "COVERING INDEX audit_events_by_actor (org_id=? AND (actor_id,occurred_at)>(?,?)"),
+            (REACH_BY_ENTITY, &reach, "COVERING INDEX audit_events_by_entity (org_id=? AND (entity_id,occurred_at)>(?,?)"),
+            (REACH_BY_REQUEST, &reach, "COVERING INDEX audit_events_by_request (org_id=? AND (request_id,occurred_at)>(?,?)"),
+            (NEWEST_PAYLOAD_OF, &params!["t"], "audit_events_by_type (org_id=? AND event_type=?"),
+        ];
+        for (statement, params, index) in statements {
+            let explain = Box::leak(format!("EXPLAIN QUERY PLAN {statement}").into_boxed_str());
+            let plan = test.new_org().query(explain, params, |row| row.get::<String>(3)).await.unwrap().join("\n");
+            assert!(plan.contains(index) && !plan.contains("SCAN") && !plan.contains("TEMP B-TREE"), "{statement}: {plan}");
+        }
+    }
+}

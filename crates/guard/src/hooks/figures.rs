@@ -48,7 +48,7 @@ impl Guard {
     }
 }
 
-pub(super) async fn advance(rows: &OrgStore, now: Timestamp) -> Result<usize> {
+pub(crate) async fn advance(rows: &OrgStore, now: Timestamp) -> Result<usize> {
     let seen = rows.first(sql::CURSOR, &params![FIGURES], |row| row.get::<i64>(0)).await?;
     let events = happened::after(rows, seen.unwrap_or(0)).await?;
     let Some(through) = events.last().map(|event| event.sequence) else {

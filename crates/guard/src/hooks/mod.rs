@@ -13,10 +13,11 @@ mod wake;
 mod webhooks;
 
 pub use delivery::{DueWebhook, Outbox, Settled, Step};
+pub(crate) use figures::advance as advance_figures;
 pub use happened::Happened;
 pub use reports::{Cost, CostFilter, CostGroup, Figures, Task, TaskFilter, TaskState};
 pub(crate) use wake::Wake;
 pub use webhooks::{DeadLetter, NewWebhook, Webhook, WebhookChange, WebhookHealth, WebhookSecret, Webhooks};
 
 /// The subscriber that writes tasks and costs.
-const FIGURES: &str = "figures";
+pub(crate) const FIGURES: &str = "figures";

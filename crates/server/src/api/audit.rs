@@ -14,7 +14,7 @@ use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
 use super::audit_page::AuditPage;
-use super::body::OptionalBody;
+use super::body::{Body, OptionalBody};
 use super::document::Conflict;
 use super::error::{ApiError, Result};
 use super::extract::{Admitted, Query};
@@ -34,6 +34,7 @@ pub(super) fn routes() -> OpenApiRouter<Shared> {
         .routes(routes!(keys))
         .routes(routes!(rotate))
         .routes(routes!(revoke))
+        .routes(routes!(prune))
 }
 
 /// An entry, as the export has it on one line: `docs/audit-format.md`.
@@ -149,7 +150,27 @@ struct RevokeRequest {
     reason: Option<Description>,
 }
 
-/// Lists what happened, newest first.
+#[derive(Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+struct PruneRequest {
+    /// Entries from before this time go.
+    before: Time,
+}
+
+#[derive(Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+struct PruneAnswer {
+    /// How many entries are gone.
+    removed: u64,
+    /// The number of the first that is left.
+    #[schema(required)]
+    first_sequence: Option<u64>,
+    /// Who has yet to read what was to go: the id of a webhook, or `figures`. The rest goes when that is done.
+    #[schema(required)]
+    held_by: Option<String>,
+}
+
+/// Lists what happened, newest first. A page may be short and not be the last: `nextCursor` says.
 #[utoipa::path(
     get, path = "/api/audit", operation_id = "listAudit", tag = "audit", params(AuditPage),
     responses((status = 200, description = "A page of entries.", body = AuditAnswer), Admitted<AuditRead>)
@@ -175,18 +196,17 @@ async fn list(
 )]
 async fn export(State(state): State<Shared>, access: Admitted<AuditRead>, _: Query<OrgQuery>) -> Result<Response> {
     let access: Access = access.clone();
-    let through = state.guard.audit(&access)?.begin_export().await?;
-    let lines = stream::try_unfold((state, access, 0), move |(state, access, sequence)| async move {
-        let entries = state.guard.audit(&access)?.after(sequence, through).await?;
-        let Some(last) = entries.last() else {
+    let extent = state.guard.audit(&access)?.begin_export().await?;
+    let lines = stream::try_unfold((state, access, extent), move |(state, access, mut extent)| async move {
+        let entries = state.guard.audit(&access)?.next(&mut extent).await?;
+        if entries.is_empty() {
             return Ok::<_, base::Error>(None);
-        };
-        let sequence = last.sequence;
+        }
         let mut lines = Vec::with_capacity(entries.len() * 1_024);
         for entry in &entries {
             entry.write_line(&mut lines);
         }
-        Ok(Some((Bytes::from(lines), (state, access, sequence))))
+        Ok(Some((Bytes::from(lines), (state, access, extent))))
     });
     let headers = [(header::CONTENT_TYPE, "application/x-ndjson")];
     Ok((headers, HttpBody::from_stream(lines)).into_response())
@@ -253,4 +273,19 @@ async fn revoke(
     let reason = why.reason.map(|reason| reason.0);
     let key = state.guard.audit(&access)?.revoke_key(kid.text(), reason.as_deref()).await?;
     key.map(|key| Json(AuditKeyAnswer { key: key.into() })).ok_or_else(|| ApiError::not_found("key"))
+}
+
+/// Removes the oldest entries for good. An entry says so, and what is left verifies. What a webhook has yet to deliver stays.
+#[utoipa::path(
+    post, path = "/api/audit/prune", operation_id = "pruneAudit", tag = "audit", params(OrgQuery), request_body = PruneRequest,
+    responses((status = 200, description = "Removed.", body = PruneAnswer), Admitted<AuditWrite>, Body<PruneRequest>)
+)]
+async fn prune(
+    State(state): State<Shared>,
+    access: Admitted<AuditWrite>,
+    _: Query<OrgQuery>,
+    Body(which): Body<PruneRequest>,
+) -> Result<Json<PruneAnswer>> {
+    let pruned = state.guard.audit(&access)?.prune(which.before.0).await?;
+    Ok(Json(PruneAnswer { removed: pruned.removed, first_sequence: pruned.first, held_by: pruned.held_by }))
 }

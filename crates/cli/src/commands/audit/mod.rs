@@ -1,5 +1,6 @@
 //! `toolcrib audit`: the audit trail, from outside the server.
 
+mod prune;
 mod trail;
 mod verify;
 
@@ -62,6 +63,9 @@ enum Verb {
         #[arg(long, value_name = "FILE")]
         out: Option<PathBuf>,
     },
+    /// Remove the oldest entries for good
+    #[command(after_help = prune::HELP)]
+    Prune(prune::PruneArgs),
     /// Put a new signing key in the active one's place, which signs it in
     Rotate,
     /// Revoke a signing key; the active one is rotated first
@@ -93,6 +97,7 @@ pub(crate) async fn run(args: AuditArgs) -> Result<ExitCode> {
         Verb::List(filter) => trail::list(&place, &filter, args.client.json).await?,
         Verb::Export { out } => trail::export(&place, out.as_deref(), args.client.json).await?,
         Verb::Checkpoint { out } => trail::checkpoint(&place, out.as_deref()).await?,
+        Verb::Prune(prune) => prune::run(&place, &prune).await?,
         Verb::Keys => {
             let answer = place.api.get(&place.query("/api/audit/keys")).await?;
             place.print_list(&answer, "keys", &KEY_COLUMNS)?;

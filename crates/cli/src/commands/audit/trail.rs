@@ -97,15 +97,15 @@ impl FilterArgs {
     }
 }
 
-/// A time that was: a span before now, or the time itself.
-fn moment(text: &str, now: Timestamp) -> Result<String> {
+/// A time that was: a span before now, a day's beginning, or the time itself.
+pub(super) fn moment(text: &str, now: Timestamp) -> Result<String> {
     if let Ok(seconds) = parse_seconds(text) {
         let ms = i64::try_from(seconds).unwrap_or(i64::MAX).saturating_mul(1_000);
         return Ok(now.plus_ms(ms.saturating_neg()).rfc3339());
     }
-    match Timestamp::parse_rfc3339(text) {
+    match Timestamp::parse_rfc3339(text).or_else(|| Timestamp::parse_rfc3339(&format!("{text}T00:00:00Z"))) {
         Some(time) => Ok(time.rfc3339()),
-        None => bail!("`{text}` is no time: write 2h, 7d, or 2026-11-30T12:00:00Z"),
+        None => bail!("`{text}` is no time: write 2h, 7d, 2026-11-30, or 2026-11-30T12:00:00Z"),
     }
 }
 

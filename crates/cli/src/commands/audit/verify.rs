@@ -43,7 +43,7 @@ pub(crate) struct VerifyArgs {
     /// The workspace's public keys, as `toolcrib audit jwks` writes them
     #[arg(long, value_name = "FILE", requires = "log")]
     jwks: Option<PathBuf>,
-    /// A checkpoint of the trail, best one that was kept elsewhere
+    /// A checkpoint, or a file of them, best one that was kept elsewhere
     #[arg(long, value_name = "FILE", requires = "log")]
     checkpoint: Option<PathBuf>,
     /// Check the chain and the checkpoint, but no entry's signature
@@ -106,11 +106,11 @@ fn offline(args: &VerifyArgs, log: &Path, jwks: &Path) -> Result<Found> {
 
 fn verify(args: &VerifyArgs, log: &Path, jwks: &Path) -> Result<Report> {
     let keys = Jwks::parse(&read("keys", jwks)?).map_err(|error| unreadable(jwks, &error))?;
-    let checkpoint = match &args.checkpoint {
-        Some(path) => Some(Checkpoint::parse(&read("checkpoint", path)?).map_err(|error| unreadable(path, &error))?),
-        None => None,
+    let checkpoints = match &args.checkpoint {
+        Some(path) => Checkpoint::parse_file(&read("checkpoint", path)?).map_err(|error| unreadable(path, &error))?,
+        None => Vec::new(),
     };
-    let mut verifier = Verifier::new(&keys, checkpoint, None);
+    let mut verifier = Verifier::new(&keys, checkpoints, None);
     if args.fast {
         verifier = verifier.without_signatures();
     }
@@ -146,7 +146,9 @@ fn verdict(report: &Report) -> String {
     }
     facts.push(match report.checkpoint {
         Some(AtCheckpoint::Matches) => "the checkpoint matches".to_owned(),
-        Some(AtCheckpoint::BeginsLater) => "the trail begins after the checkpoint, so they cannot be compared".to_owned(),
+        Some(AtCheckpoint::BeginsLater) => {
+            "the checkpoint lies in what was removed since (audit.pruned), so they cannot be compared".to_owned()
+        }
         None => "no checkpoint was given, so a cut-off tail would not show".to_owned(),
     });
     if report.signatures_checked {

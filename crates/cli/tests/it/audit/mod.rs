@@ -1,11 +1,16 @@
 //! The audit trail over the wire: what is on it, that it is whole, and that anyone can verify it.
 
+mod checkpoints;
 mod durable;
 mod events;
+mod faults;
+mod filters;
 mod keys;
+mod retention;
 mod verified;
 
 use ::audit::{Checkpoint, Jwks, Report, Verifier};
+use reqwest::Method;
 use serde_json::Value;
 
 use crate::support::{Reply, Tenant};
@@ -48,4 +53,11 @@ impl Export {
 pub(crate) async fn jwks(tenant: &Tenant<'_>, suffix: &str) -> Reply {
     let path = format!("{}/.well-known/audit-keys/{}{suffix}", tenant.crib.url, tenant.org);
     tenant.crib.send(tenant.crib.http.get(path)).await
+}
+
+/// What the server finds when it verifies what it has stored: nothing bad.
+pub(crate) async fn verified(tenant: &Tenant<'_>) -> Value {
+    let report = tenant.crib.api(Method::POST, "/api/audit/verify", &tenant.key, None).await.expect(200);
+    assert_eq!(report["valid"], true, "{report}");
+    report
 }

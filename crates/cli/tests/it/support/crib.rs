@@ -71,6 +71,11 @@ impl Crib {
         self.server.as_ref().unwrap().sweep().await.unwrap()
     }
 
+    /// What the server does by itself every hour. Says how many trails have moved.
+    pub(crate) async fn write_checkpoints(&self) -> usize {
+        self.server.as_ref().unwrap().write_checkpoints().await.unwrap()
+    }
+
     /// A new org with a key that may do everything and one project.
     pub(crate) async fn tenant(&self) -> Tenant<'_> {
         let name = format!("org {}", self.orgs.fetch_add(1, Ordering::Relaxed));
