@@ -124,7 +124,7 @@ fn writers(client: &Arc<Client>, count: usize) -> mpsc::UnboundedReceiver<String
 
 both_engines! {
     async fn kill_nine_loses_nothing_that_was_acknowledged(engine: Engine) {
-        let rounds = rounds(4);
+        let rounds = rounds(10);
         let place = Place::new(engine);
         for round in 0..rounds {
             let process = place.start().await;

@@ -34,7 +34,7 @@ fn callers(client: &Arc<Client>) -> mpsc::UnboundedReceiver<String> {
 both_engines! {
     async fn kill_nine_leaves_every_acknowledged_call_on_an_unbroken_record(engine: Engine) {
         let place = Place::new(engine);
-        for round in 0..rounds(5) {
+        for round in 0..rounds(10) {
             let process = place.start().await;
             let client = Arc::new(Client::new(&process, &format!("round {round}")).await);
             let mut received = callers(&client);
