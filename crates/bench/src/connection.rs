@@ -57,6 +57,11 @@ impl Connection {
     }
 }
 
+/// A GET as bytes.
+pub(crate) fn get(path: &str, key: &str) -> Vec<u8> {
+    request("GET", path, key, "")
+}
+
 /// A POST as bytes.
 pub(crate) fn post(path: &str, key: &str, body: &str) -> Vec<u8> {
     request("POST", path, key, body)

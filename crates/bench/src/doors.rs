@@ -128,6 +128,21 @@ impl Bench {
         Ok(Self { process, address, admin_key, org, key, door, session_key })
     }
 
+    /// Stops the server, has something done to its database, and starts it again.
+    pub(crate) async fn restarted_after(
+        mut self,
+        binary: &Path,
+        folder: &Path,
+        change: impl AsyncFnOnce(&Path, &str) -> Result<()>,
+    ) -> Result<Self> {
+        self.process.terminate()?;
+        let data = data(folder);
+        change(&Path::new(&data).join("toolcrib.db"), &self.org).await?;
+        self.process = Process::start(binary, &serve_arguments(&self.address.to_string(), &data))?;
+        self.process.wait_for(self.address, Instant::now()).await?;
+        Ok(self)
+    }
+
     pub(crate) fn request(&self, message: &Value) -> Vec<u8> {
         post(&self.door, &self.session_key, &message.to_string())
     }

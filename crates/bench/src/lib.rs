@@ -9,8 +9,11 @@ mod governance;
 mod load;
 mod process;
 mod report;
+mod sql;
+mod trail;
 
 pub use doors::{DoorsOptions, doors};
 pub use echo::echo;
 pub use governance::{GovernanceOptions, governance};
 pub use report::{Figure, Report};
+pub use trail::{AuditOptions, audit};

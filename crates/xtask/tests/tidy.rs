@@ -19,7 +19,7 @@ const MAY_DEPEND_ON: &[(&str, &[&str])] = &[
     ("mcp", &["base"]),
     ("tools", &["base", "guard", "kits", "mcp"]),
     ("server", &["audit", "base", "guard", "kits", "mcp", "policy", "store", "tools"]),
-    ("bench", &["audit", "base"]),
+    ("bench", &["audit", "base", "store"]),
     ("cli", &["audit", "base", "bench", "guard", "mcp", "policy", "server", "store"]),
     ("testkit", &["base", "store"]),
     ("xtask", &["base", "guard", "mcp", "server", "tools"]),

@@ -4,7 +4,7 @@ use std::net::SocketAddr;
 use std::path::PathBuf;
 
 use anyhow::{Context, Result};
-use bench::{DoorsOptions, GovernanceOptions, Report};
+use bench::{AuditOptions, DoorsOptions, GovernanceOptions, Report};
 use clap::{Args, Subcommand};
 
 use crate::output;
@@ -50,6 +50,19 @@ enum What {
         #[arg(long)]
         json: bool,
     },
+    /// A long audit trail: its pages through every filter, and its export
+    #[command(after_help = "Exit code 1 when a figure misses its aim. Build with --release, or the figures mean nothing.")]
+    Audit {
+        /// Entries of the trail
+        #[arg(long, default_value_t = 1_000_000)]
+        entries: u64,
+        /// Requests for each figure
+        #[arg(long, default_value_t = 200)]
+        requests: usize,
+        /// Print the figures as JSON
+        #[arg(long)]
+        json: bool,
+    },
     /// The yardstick: answers every POST with the bytes of a file
     #[command(hide = true)]
     Echo {
@@ -66,6 +79,9 @@ pub(crate) async fn run(args: BenchArgs) -> Result<bool> {
         What::Echo { listen, answer } => bench::echo(listen, &answer).await.map(|()| true),
         What::Doors { seconds, rounds, orgs, json } => {
             show(&bench::doors(&DoorsOptions { binary: this_binary()?, seconds, rounds, orgs }).await?, json)
+        }
+        What::Audit { entries, requests, json } => {
+            show(&bench::audit(&AuditOptions { binary: this_binary()?, entries, requests }).await?, json)
         }
         What::Governance { seconds, rounds, entries, json } => {
             show(&bench::governance(&GovernanceOptions { binary: this_binary()?, seconds, rounds, entries }).await?, json)
