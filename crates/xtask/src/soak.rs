@@ -10,7 +10,7 @@ use crate::root;
 const CARGO_FUZZ: &str = "0.13.2";
 
 /// Every fuzz target, as its file in `fuzz/fuzz_targets` is called.
-pub const FUZZ_TARGETS: [&str; 2] = ["message", "request"];
+pub const FUZZ_TARGETS: [&str; 4] = ["audit_line", "message", "policy", "request"];
 
 /// Runs the marathon, then each fuzz target for `fuzz_minutes`.
 pub fn run(rounds: u32, fuzz_minutes: u64) -> Result<()> {
