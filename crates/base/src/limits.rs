@@ -19,6 +19,18 @@ pub struct Limits {
     pub key_calls_per_minute: u32,
     /// Calls a key may make at once: a full batch passes when the key has been quiet.
     pub key_calls_burst: u32,
+    /// Calls all of an org's callers may make in a minute: one tenant's fleet must not starve the others.
+    pub org_calls_per_minute: u32,
+    /// Calls an org may make at once before the minute's rate applies.
+    pub org_calls_burst: u32,
+    /// Calls that one key or agent may have under way at a node: beyond it is a client that does not wait for answers.
+    pub caller_calls_at_once: u32,
+    /// Calls that one org may have under way at a node.
+    pub org_calls_at_once: u32,
+    /// How long a tool may work on one call. What a peer or a person is waited for has limits of its own.
+    pub call_seconds_max: u64,
+    /// Largest result of a tool. Models read results; one of this size is a mistake, and paging is the way.
+    pub result_bytes_max: usize,
     /// Failed logins an agent key, an account or an address may make in a minute.
     pub login_failures_per_minute: u32,
     /// How long a session lives when its opener does not say.
@@ -41,6 +53,12 @@ impl Default for Limits {
             agent_calls_burst: 100,
             key_calls_per_minute: 6_000,
             key_calls_burst: 1_000,
+            org_calls_per_minute: 60_000,
+            org_calls_burst: 10_000,
+            caller_calls_at_once: 256,
+            org_calls_at_once: 1_024,
+            call_seconds_max: 120,
+            result_bytes_max: 16 * 1024 * 1024,
             login_failures_per_minute: 10,
             session_ttl_seconds: 24 * 60 * 60,
             connections_max: 4_096,

@@ -14,7 +14,7 @@ use crate::failures::Failures;
 use crate::identify::{Caller, CredentialKey};
 use crate::master::MasterKey;
 use crate::policies::InForce;
-use crate::rate::Rates;
+use crate::rate::{Rate, Rates};
 use crate::tenants;
 
 /// Everything the gate remembers between requests. Cheap to share behind an `Arc`.
@@ -48,6 +48,9 @@ impl Guard {
             ));
         }
         let failures = Failures::new(clock.clone(), limits.login_failures_per_minute);
+        let of_orgs =
+            Rate { per_minute: limits.org_calls_per_minute, burst: limits.org_calls_burst, at_once: limits.org_calls_at_once };
+        let rates = Rates::new(&store, of_orgs);
         let guard = Self {
             ledger: Ledger::new(clock.clone(), master),
             in_force: InForce::new(Arc::new(model)),
@@ -55,7 +58,7 @@ impl Guard {
             clock,
             limits,
             callers: Cache::new(limits::PRINCIPAL_CACHE_MAX),
-            rates: Rates::new(),
+            rates,
             failures,
             password_hashes: Semaphore::new(limits::PASSWORD_HASHES_AT_ONCE),
         };

@@ -53,6 +53,7 @@ impl Guard {
             dead_since: now.plus_ms(-TASKS_KEPT_MS),
         };
         let (mut page, mut swept) = (PageRequest { rows: limits::PAGE_ROWS_MAX, after: None }, Swept::default());
+        self.rates.forget_full().await?;
         loop {
             let orgs = self.orgs().list(&page).await?;
             for org in &orgs.items {

@@ -179,7 +179,7 @@ impl Guard {
             change_number: key.change_number,
             credential_expires_at: key.expires_at,
             session_expires_at: Some(row.expires_at),
-            bucket: self.rates.bucket(&key.bucket_name, self.key_rate()),
+            allowance: self.rates.allowance(&org, &key.bucket_name, self.key_rate()),
             policies,
         }
     }
