@@ -106,8 +106,14 @@ pub const WRITE_QUEUE_MAX: usize = 4_096;
 pub const POLICY_STATEMENTS_MAX: i64 = 10_000;
 /// Longest text of one policy.
 pub const POLICY_CHARS_MAX: usize = 1_000_000;
-/// Compiled policy sets kept; orgs with the same policies share one.
-pub const POLICY_SET_CACHE_MAX: usize = 1_000;
+/// Longest text of all policies of an org together: it is read and compiled as one.
+pub const POLICIES_CHARS_MAX: i64 = 2_000_000;
+/// Text of the compiled policy sets that are kept; orgs with the same policies share one.
+pub const POLICY_SET_CACHE_BYTES_MAX: u64 = 20_000_000;
+/// Long questions answered at once (checking a policy, trying one out, verifying a trail): each keeps a processor busy.
+pub const QUESTIONS_AT_ONCE: usize = 2;
+/// How long such a question waits for its turn.
+pub const QUESTION_WAIT_SECONDS: u64 = 10;
 /// Signing keys kept opened between records; each is some hundred bytes.
 pub const SIGNING_KEY_CACHE_MAX: usize = 10_000;
 /// How soon the record of a read is on disk. The read itself does not wait for it.

@@ -18,8 +18,8 @@ use crate::state::State;
 pub(crate) struct ToolCall<'a> {
     pub(crate) caller: &'a Arc<Caller>,
     pub(crate) request: &'a RequestId,
-    /// The name as it was asked for.
-    pub(crate) name: &'a str,
+    /// The name as it was asked for. A call that names nothing is refused, and that is recorded like any refusal.
+    pub(crate) name: Result<&'a str>,
     /// `params.arguments`: what is wrong with them is said only to those who may call the tool.
     pub(crate) arguments: Result<Option<&'a RawValue>>,
     pub(crate) exchange: &'a Exchange<'a>,
@@ -29,9 +29,9 @@ pub(crate) struct ToolCall<'a> {
 /// Finds the tool, asks the gate, does the work, and records how it ended, refusals too: no answer without its record.
 pub(crate) async fn answer(state: &State, call: ToolCall<'_>) -> Result<Reply, Fault> {
     let sent = call.arguments.as_ref().ok().copied().flatten();
-    let mut record = state.record(call.caller, call.request, call.name, sent);
+    let mut record = state.record(call.caller, call.request, call.name.as_deref().unwrap_or_default(), sent);
     let work = async {
-        let tool = state.catalogue.find(call.name)?;
+        let tool = state.catalogue.find(call.name.clone()?)?;
         record.names(tool.spec().name);
         // The gate says when the arguments are looked at: after scope and allowlist.
         let (permit, arguments) = state.guard.admit(call.caller, tool.spec(), record.open(), |record| {

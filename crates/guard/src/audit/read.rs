@@ -110,6 +110,7 @@ impl Audit<'_> {
 
     /// Verifies what is there now, entry by entry.
     pub async fn verify(&self, guard: &Guard) -> Result<Report> {
+        let _turn = guard.turn().await?;
         // The keys after the end: one that came in between is known then.
         let (mut sequence, through) = (0, self.newest().await?);
         let jwks = guard.audit_keys(self.access.org().as_str()).await?;

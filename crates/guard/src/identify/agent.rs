@@ -26,7 +26,7 @@ impl Guard {
             .await?
             .ok_or(Refusal::Unauthorized)?;
         let change_number = self.store.change_number(&org).await?;
-        let policies = self.policies_in_force(&org).await?;
+        let policies = self.policies_in_force(&org, change_number).await?;
         let found = self
             .rows_of(&org)
             .first(sql::TOKEN, &params![hash.hex()], |row| self.agent_caller(&org, change_number, &policies, row))
