@@ -19,6 +19,18 @@ pub struct Limits {
     pub key_calls_per_minute: u32,
     /// Calls a key may make at once: a full batch passes when the key has been quiet.
     pub key_calls_burst: u32,
+    /// Calls all of an org's callers may make in a minute: one tenant's fleet must not starve the others.
+    pub org_calls_per_minute: u32,
+    /// Calls an org may make at once before the minute's rate applies.
+    pub org_calls_burst: u32,
+    /// Calls that one key or agent may have under way at a node: beyond it is a client that does not wait for answers.
+    pub caller_calls_at_once: u32,
+    /// Calls that one org may have under way at a node.
+    pub org_calls_at_once: u32,
+    /// How long a tool may work on one call. What a peer or a person is waited for has limits of its own.
+    pub call_seconds_max: u64,
+    /// Largest result of a tool. Models read results; one of this size is a mistake, and paging is the way.
+    pub result_bytes_max: usize,
     /// Failed logins an agent key, an account or an address may make in a minute.
     pub login_failures_per_minute: u32,
     /// How long a session lives when its opener does not say.
@@ -41,6 +53,12 @@ impl Default for Limits {
             agent_calls_burst: 100,
             key_calls_per_minute: 6_000,
             key_calls_burst: 1_000,
+            org_calls_per_minute: 60_000,
+            org_calls_burst: 10_000,
+            caller_calls_at_once: 256,
+            org_calls_at_once: 1_024,
+            call_seconds_max: 120,
+            result_bytes_max: 16 * 1024 * 1024,
             login_failures_per_minute: 10,
             session_ttl_seconds: 24 * 60 * 60,
             connections_max: 4_096,
@@ -88,8 +106,14 @@ pub const WRITE_QUEUE_MAX: usize = 4_096;
 pub const POLICY_STATEMENTS_MAX: i64 = 10_000;
 /// Longest text of one policy.
 pub const POLICY_CHARS_MAX: usize = 1_000_000;
-/// Compiled policy sets kept; orgs with the same policies share one.
-pub const POLICY_SET_CACHE_MAX: usize = 1_000;
+/// Longest text of all policies of an org together: it is read and compiled as one.
+pub const POLICIES_CHARS_MAX: i64 = 2_000_000;
+/// Text of the compiled policy sets that are kept; orgs with the same policies share one.
+pub const POLICY_SET_CACHE_BYTES_MAX: u64 = 20_000_000;
+/// Long questions answered at once (checking a policy, trying one out, verifying a trail): each keeps a processor busy.
+pub const QUESTIONS_AT_ONCE: usize = 2;
+/// How long such a question waits for its turn.
+pub const QUESTION_WAIT_SECONDS: u64 = 10;
 /// Signing keys kept opened between records; each is some hundred bytes.
 pub const SIGNING_KEY_CACHE_MAX: usize = 10_000;
 /// How soon the record of a read is on disk. The read itself does not wait for it.

@@ -32,7 +32,12 @@ const WRITERS: usize = 64;
 const BRICKS: usize = 1_000;
 
 /// Limits that are not what is measured here.
-const SETTINGS: &str = "[limits]\nkey_calls_per_minute = 4000000000\nkey_calls_burst = 4000000000\n";
+const SETTINGS: &str = "[limits]
+key_calls_per_minute = 4000000000
+key_calls_burst = 4000000000
+org_calls_per_minute = 4000000000
+org_calls_burst = 4000000000
+";
 
 /// A server under measurement.
 pub(crate) struct Bench {

@@ -202,6 +202,8 @@ impl Guard {
                 if key.session.is_some() {
                     return Err(Refusal::Forbidden);
                 }
+                // A bucket of its own: an agent that calls too much must not lock out who would stop it.
+                self.rates.allowance(&key.org, &format!("management/{}", key.id), self.key_rate()).take(1).await?;
                 self.require_own(&key.org, org).await?;
                 let access = self.make_access(&key.org, Who::Key(key.id), key.scopes, key.cover);
                 Ok(Access { expires_at: key.expires_at, ..access })

@@ -1,20 +1,21 @@
 //! The guard itself: the one holder of the unscoped store.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use base::limits::{self, Limits};
 use base::{Clock, Error, Kind, OrgId, Result};
 use policy::Model;
 use quick_cache::sync::Cache;
 use store::{OrgStore, Store, params};
-use tokio::sync::Semaphore;
+use tokio::sync::{Semaphore, SemaphorePermit};
 
 use crate::audit::Ledger;
 use crate::failures::Failures;
 use crate::identify::{Caller, CredentialKey};
 use crate::master::MasterKey;
 use crate::policies::InForce;
-use crate::rate::Rates;
+use crate::rate::{Rate, Rates};
 use crate::tenants;
 
 /// Everything the gate remembers between requests. Cheap to share behind an `Arc`.
@@ -26,6 +27,8 @@ pub struct Guard {
     pub(crate) rates: Rates,
     pub(crate) failures: Failures,
     pub(crate) password_hashes: Semaphore,
+    /// Turns at questions that keep a processor busy for long.
+    questions: Semaphore,
     pub(crate) ledger: Arc<Ledger>,
     pub(crate) in_force: InForce,
 }
@@ -48,16 +51,20 @@ impl Guard {
             ));
         }
         let failures = Failures::new(clock.clone(), limits.login_failures_per_minute);
+        let of_orgs =
+            Rate { per_minute: limits.org_calls_per_minute, burst: limits.org_calls_burst, at_once: limits.org_calls_at_once };
+        let rates = Rates::new(&store, of_orgs);
         let guard = Self {
             ledger: Ledger::new(clock.clone(), master),
-            in_force: InForce::new(Arc::new(model)),
+            in_force: InForce::new(Arc::new(model))?,
             store,
             clock,
             limits,
             callers: Cache::new(limits::PRINCIPAL_CACHE_MAX),
-            rates: Rates::new(),
+            rates,
             failures,
             password_hashes: Semaphore::new(limits::PASSWORD_HASHES_AT_ONCE),
+            questions: Semaphore::new(limits::QUESTIONS_AT_ONCE),
         };
         guard.give_starters().await?;
         Ok(guard)
@@ -71,6 +78,13 @@ impl Guard {
     /// Waits until something about what the org's principals may do has changed since `seen`.
     pub async fn changed(&self, org: &OrgId, seen: u64) -> Result<u64> {
         self.store.changed(org, seen).await
+    }
+
+    /// A turn at a question that keeps a processor busy for long: checking a policy, verifying a trail.
+    pub(crate) async fn turn(&self) -> Result<SemaphorePermit<'_>> {
+        let turn = tokio::time::timeout(Duration::from_secs(limits::QUESTION_WAIT_SECONDS), self.questions.acquire()).await;
+        let busy = || Error::new(Kind::Unavailable, "the server is busy with other questions of this kind: ask again");
+        turn.map_err(|_| busy())?.map_err(Error::internal)
     }
 
     /// Proves that the store answers.

@@ -39,6 +39,7 @@ pub use identify::Caller;
 pub use keys::{Key, Keys, MintedKey, NewKey, ProjectCover};
 pub use master::MasterKey;
 pub use policies::{Explanation, NotSaved, Policies, Policy, Subject};
+pub use rate::UnderWay;
 pub use record::Record;
 pub use refusal::Refusal;
 pub use sessions::{NewSession, OpenedSession, Session, SessionOutcome, Sessions};

@@ -62,6 +62,9 @@ impl Guard {
             dead_since: now.plus_ms(-TASKS_KEPT_MS),
         };
         let (mut page, mut swept) = (PageRequest { rows: limits::PAGE_ROWS_MAX, after: None }, Swept::default());
+        self.rates.forget_full().await?;
+        // A node of an older release may have made orgs since the start.
+        self.give_starters().await?;
         loop {
             let orgs = self.orgs().list(&page).await?;
             for org in &orgs.items {

@@ -143,6 +143,11 @@ impl Compiled {
         &self.hash
     }
 
+    /// How long the texts are that this was compiled from.
+    pub fn text_bytes(&self) -> usize {
+        self.documents.iter().map(|document| document.cedar.len()).sum()
+    }
+
     /// What a listing depends on beside the tools and the org: whoever keeps one must know.
     pub fn listing_varies(&self) -> Varies {
         self.varies

@@ -2,8 +2,10 @@
 
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
+use std::time::Duration;
 
-use base::{Error, RequestId, Result};
+use base::limits::Limits;
+use base::{Error, Kind, RequestId, Result};
 use futures_util::FutureExt;
 use guard::Caller;
 use mcp::Fault;
@@ -16,8 +18,8 @@ use crate::state::State;
 pub(crate) struct ToolCall<'a> {
     pub(crate) caller: &'a Arc<Caller>,
     pub(crate) request: &'a RequestId,
-    /// The name as it was asked for.
-    pub(crate) name: &'a str,
+    /// The name as it was asked for. A call that names nothing is refused, and that is recorded like any refusal.
+    pub(crate) name: Result<&'a str>,
     /// `params.arguments`: what is wrong with them is said only to those who may call the tool.
     pub(crate) arguments: Result<Option<&'a RawValue>>,
     pub(crate) exchange: &'a Exchange<'a>,
@@ -27,9 +29,9 @@ pub(crate) struct ToolCall<'a> {
 /// Finds the tool, asks the gate, does the work, and records how it ended, refusals too: no answer without its record.
 pub(crate) async fn answer(state: &State, call: ToolCall<'_>) -> Result<Reply, Fault> {
     let sent = call.arguments.as_ref().ok().copied().flatten();
-    let mut record = state.record(call.caller, call.request, call.name, sent);
+    let mut record = state.record(call.caller, call.request, call.name.as_deref().unwrap_or_default(), sent);
     let work = async {
-        let tool = state.catalogue.find(call.name)?;
+        let tool = state.catalogue.find(call.name.clone()?)?;
         record.names(tool.spec().name);
         // The gate says when the arguments are looked at: after scope and allowlist.
         let (permit, arguments) = state.guard.admit(call.caller, tool.spec(), record.open(), |record| {
@@ -41,10 +43,44 @@ pub(crate) async fn answer(state: &State, call: ToolCall<'_>) -> Result<Reply, F
         record.admitted();
         call.notify.begin();
         let admitted = Call { permit: &permit, services: &state.services, exchange: call.exchange, notify: call.notify };
-        tool.run(admitted, arguments).await
+        within_limits(&state.limits, tool.run(admitted, arguments)).await
     };
     // A panic costs one request.
     let outcome = AssertUnwindSafe(work).catch_unwind().await.unwrap_or_else(|_| Err(Error::internal("a tool panicked").into()));
     record.close(&outcome, call.exchange.era).await?;
     outcome
+}
+
+/// A tool's answer, unless it takes too long or is too large.
+async fn within_limits(limits: &Limits, work: impl Future<Output = Result<Reply, Fault>>) -> Result<Reply, Fault> {
+    let seconds = limits.call_seconds_max;
+    let reply = tokio::time::timeout(Duration::from_secs(seconds), work).await.unwrap_or_else(|_| {
+        let message = format!("the call was stopped after {seconds} s: ask for less at once");
+        Err(Error::new(Kind::Timeout, message).with("seconds", seconds).into())
+    })?;
+    let (bytes, most) = (reply.bytes(), limits.result_bytes_max);
+    if bytes > most {
+        let message = format!("the result is {bytes} bytes, and {most} may be sent: ask for less, or page by page");
+        return Err(Error::new(Kind::TooLarge, message).with("bytes", bytes).with("limit", most).into());
+    }
+    Ok(reply)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use mcp::model::CallResult;
+
+    async fn kind_of(limits: &Limits, work: impl Future<Output = Result<Reply, Fault>>) -> Option<Kind> {
+        within_limits(limits, work).await.err().map(|fault| fault.error().kind())
+    }
+
+    #[tokio::test]
+    async fn a_call_that_takes_too_long_or_says_too_much_is_stopped() {
+        let limits = Limits { call_seconds_max: 0, result_bytes_max: 10, ..Limits::default() };
+        assert_eq!(kind_of(&limits, std::future::pending()).await, Some(Kind::Timeout));
+        for (text, outcome) in [("ten bytes.", None), ("eleven byte", Some(Kind::TooLarge))] {
+            assert_eq!(kind_of(&limits, async { Ok(Reply::Complete(CallResult::text(text))) }).await, outcome, "{text}");
+        }
+    }
 }

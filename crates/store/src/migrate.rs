@@ -9,6 +9,7 @@ const MIGRATIONS: &[&str] = &[
     include_str!("../migrations/0002_spine_leftovers.sql"),
     include_str!("../migrations/0003_governance.sql"),
     include_str!("../migrations/0004_hooks.sql"),
+    include_str!("../migrations/0005_limits.sql"),
     include_str!("../migrations/0006_audit.sql"),
 ];
 

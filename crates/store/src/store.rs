@@ -177,9 +177,10 @@ impl Store {
         }
     }
 
-    /// Proves that the store answers.
+    /// Proves that the store answers, to those who read and to those who write.
     pub async fn ping(&self) -> Result<()> {
-        self.query(sql::PING, &[], |_| Ok(())).await.map(drop)
+        self.query(sql::PING, &[], |_| Ok(())).await?;
+        self.write_instance(|tx| tx.query(sql::PING, &[], |_| Ok(()))).await.map(drop)
     }
 
     /// Waits for queued writes and lets go of the engine. Later calls are refused.

@@ -41,6 +41,14 @@ impl Reply {
         }))
     }
 
+    /// How much there is to send.
+    pub fn bytes(&self) -> usize {
+        match self {
+            Reply::Complete(result) => result.bytes(),
+            Reply::InputRequired(_) => 0,
+        }
+    }
+
     /// Whether the tool itself says that it failed.
     pub fn is_error(&self) -> bool {
         matches!(self, Reply::Complete(result) if result.is_error)

@@ -54,6 +54,18 @@ limits! {
     key_calls_per_minute: u32, "limits-key-calls-per-minute", "TOOLCRIB_LIMITS_KEY_CALLS_PER_MINUTE";
     /// Calls a key may make at once before the minute's rate applies [default: 1000]
     key_calls_burst: u32, "limits-key-calls-burst", "TOOLCRIB_LIMITS_KEY_CALLS_BURST";
+    /// Calls all callers of an org may make in a minute [default: 60000]
+    org_calls_per_minute: u32, "limits-org-calls-per-minute", "TOOLCRIB_LIMITS_ORG_CALLS_PER_MINUTE";
+    /// Calls an org may make at once before the minute's rate applies [default: 10000]
+    org_calls_burst: u32, "limits-org-calls-burst", "TOOLCRIB_LIMITS_ORG_CALLS_BURST";
+    /// Calls a key or agent may have under way at a node [default: 256]
+    caller_calls_at_once: u32, "limits-caller-calls-at-once", "TOOLCRIB_LIMITS_CALLER_CALLS_AT_ONCE";
+    /// Calls an org may have under way at a node [default: 1024]
+    org_calls_at_once: u32, "limits-org-calls-at-once", "TOOLCRIB_LIMITS_ORG_CALLS_AT_ONCE";
+    /// How long a tool may work on one call, in seconds [default: 120]
+    call_seconds_max: u64, "limits-call-seconds-max", "TOOLCRIB_LIMITS_CALL_SECONDS_MAX";
+    /// Largest result of a tool, in bytes [default: 16777216]
+    result_bytes_max: usize, "limits-result-bytes-max", "TOOLCRIB_LIMITS_RESULT_BYTES_MAX";
     /// Failed logins an agent key, an account or an address may make in a minute [default: 10]
     login_failures_per_minute: u32, "limits-login-failures-per-minute", "TOOLCRIB_LIMITS_LOGIN_FAILURES_PER_MINUTE";
     /// How long a session lives when its opener does not say, in seconds [default: 86400]

@@ -29,6 +29,7 @@ mod escalation;
 mod examples;
 mod hooks;
 mod leak;
+mod limits;
 mod management;
 mod modern;
 mod openapi;

@@ -216,13 +216,19 @@ both_engines! {
         let tenant = crib.tenant().await;
         let session = tenant.session().await;
         let rule = |number: usize| format!("forbid (principal == Agent::\"agt_{number}\", action, resource);\n");
-        let rules: String = (0..9_997).map(rule).collect();
+        let rules: String = (0..9_990).map(rule).collect();
         put(&tenant, "many", &rules).await;
         session.call("bricks.list", json!({})).await.result();
         let refused = tenant.put("policies/more", json!({"cedar": rule(1).repeat(9)})).await;
         assert_eq!(refused.status, 413, "{}", refused.text);
         let endless = format!("// {}\npermit (principal, action, resource);", "x".repeat(1_000_000));
         assert_eq!(tenant.put("policies/long", json!({"cedar": endless})).await.status, 400);
+        // Together they have a limit, too; the ten thousand above count.
+        let long = format!("// {}\npermit (principal, action, resource);", "x".repeat(900_000));
+        put(&tenant, "long", &long).await;
+        let refused = tenant.put("policies/longer", json!({"cedar": long})).await;
+        assert_eq!(refused.status, 413, "{}", refused.text);
+        assert!(refused.text.contains("2000000 characters"), "{}", refused.text);
         session.rpc(&call(1, "bricks.list", json!({}))).await.result();
     }
 }

@@ -80,6 +80,7 @@ impl Audit<'_> {
 
     /// Verifies what is there now, entry by entry.
     pub async fn verify(&self, guard: &Guard) -> Result<Report> {
+        let _turn = guard.turn().await?;
         // The keys after the end: one that came in between is known then.
         let mut extent = self.access.rows.read(Extent::read).await?;
         let jwks = guard.audit_keys(self.access.org().as_str()).await?;

@@ -274,6 +274,7 @@ impl Webhooks<'_> {
     }
 
     /// What it takes to send an event once more: where to, signed with what, the event, and which of its messages were given up.
+    /// That someone wants it sent is on the record before it is.
     pub async fn again(&self, id: &WebhookId, sequence: i64) -> Result<Option<(NewWebhook, String, Happened, Vec<String>)>> {
         let (rows, org, vault) = (&self.access.rows, *self.access.org(), &self.access.ledger.vault);
         let address = |row: &Row<'_>| {
@@ -287,6 +288,8 @@ impl Webhooks<'_> {
             return Ok(None);
         };
         let dead = rows.query(sql::DEAD_LETTERS_AT, &params![id, sequence], |row| row.get::<String>(0)).await?;
+        let wanted = Event::new("webhook.redelivered", "webhook", id).with("sequence", sequence);
+        self.access.ledger.note(rows, &self.access.by(), wanted)?.await?;
         Ok(Some((webhook, secret, event, dead)))
     }
 

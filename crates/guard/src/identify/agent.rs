@@ -9,7 +9,6 @@ use store::{Row, params};
 
 use super::{Caller, CredentialKey, bearer, sql};
 use crate::guard::Guard;
-use crate::rate::Rate;
 use crate::refusal::Refusal;
 use crate::sessions::allowlist_from_row;
 
@@ -27,7 +26,7 @@ impl Guard {
             .await?
             .ok_or(Refusal::Unauthorized)?;
         let change_number = self.store.change_number(&org).await?;
-        let policies = self.policies_in_force(&org).await?;
+        let policies = self.policies_in_force(&org, change_number).await?;
         let found = self
             .rows_of(&org)
             .first(sql::TOKEN, &params![hash.hex()], |row| self.agent_caller(&org, change_number, &policies, row))
@@ -74,13 +73,8 @@ impl Guard {
             change_number,
             credential_expires_at: Some(row.get::<Timestamp>(1)?),
             session_expires_at: None,
-            bucket: self.rates.bucket(id.as_str(), rate),
+            allowance: self.rates.allowance(org, id.as_str(), rate),
             policies: Arc::clone(policies),
         }))
-    }
-
-    fn agent_rate(&self, per_minute: Option<i64>) -> Rate {
-        let per_minute = per_minute.and_then(|rate| u32::try_from(rate).ok()).unwrap_or(self.limits.agent_calls_per_minute);
-        Rate { per_minute, burst: self.limits.agent_calls_burst.min(per_minute) }
     }
 }

@@ -7,7 +7,6 @@ use store::params;
 use super::{KEY_PREFIX, sql};
 use crate::guard::Guard;
 use crate::keys::ProjectCover;
-use crate::rate::Rate;
 use crate::refusal::Refusal;
 
 /// What a presented `rsk_…` turned out to be.
@@ -79,10 +78,6 @@ impl Guard {
             })
             .await?;
         row.flatten().ok_or(Refusal::Unauthorized)
-    }
-
-    pub(crate) fn key_rate(&self) -> Rate {
-        Rate { per_minute: self.limits.key_calls_per_minute, burst: self.limits.key_calls_burst }
     }
 
     /// Makes `secret` the instance admin's key of `node`; the one it had before is dead.

@@ -14,7 +14,7 @@ use base::{Principal, SessionId, Timestamp};
 use policy::Compiled;
 
 use crate::guard::Guard;
-use crate::rate::Bucket;
+use crate::rate::{Allowance, UnderWay};
 use crate::refusal::Refusal;
 
 pub(crate) use key::Presented;
@@ -37,7 +37,7 @@ pub struct Caller {
     credential_expires_at: Option<Timestamp>,
     /// When the session ends by itself (410).
     session_expires_at: Option<Timestamp>,
-    bucket: Arc<Bucket>,
+    allowance: Allowance,
     policies: Arc<Compiled>,
 }
 
@@ -57,9 +57,14 @@ impl Caller {
         &self.policies
     }
 
-    /// Takes `calls` from the caller's rate limit, all or none.
-    pub fn take(&self, calls: u32) -> Result<(), Refusal> {
-        self.bucket.take(calls)
+    /// Takes `calls` from the caller's rate limit and its org's, all or none.
+    pub async fn take(&self, calls: u32) -> Result<(), Refusal> {
+        self.allowance.take(calls).await
+    }
+
+    /// A place for one more call under way; refused when the caller or its org has all that it may have.
+    pub fn enter(&self) -> Result<UnderWay, Refusal> {
+        self.allowance.enter()
     }
 }
 

@@ -76,7 +76,7 @@ impl Guard {
             return Err(Refusal::SessionEnded);
         }
         let is_instance_admin = key.0.key.is_none();
-        let policies = self.policies_in_force(&org).await?;
+        let policies = self.policies_in_force(&org, key.0.change_number).await?;
         let caller = Arc::new(self.session_caller(org, id, key.0, row, policies));
         self.still_good(&caller)?;
         // No org's change number tells when the instance admin's key dies, so that one is looked up each time.
@@ -179,7 +179,7 @@ impl Guard {
             change_number: key.change_number,
             credential_expires_at: key.expires_at,
             session_expires_at: Some(row.expires_at),
-            bucket: self.rates.bucket(&key.bucket_name, self.key_rate()),
+            allowance: self.rates.allowance(&org, &key.bucket_name, self.key_rate()),
             policies,
         }
     }

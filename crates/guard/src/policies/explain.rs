@@ -52,13 +52,16 @@ impl Policies<'_> {
         let Some(principal) = self.principal(subject).await? else {
             return Ok(None);
         };
-        if !candidates.is_empty() {
+        let compiled = if candidates.is_empty() {
+            self.in_force().await?
+        } else {
             // Trying out costs a compilation that nobody else has a use for.
             self.access.require(Scope::PoliciesWrite)?;
-        }
-        let stored = self.list().await?.into_iter().filter_map(Policy::into_document);
-        let documents: BTreeMap<_, _> = stored.chain(candidates).map(|document| (document.id.clone(), document)).collect();
-        let compiled = self.guard.in_force.compile_once(documents.into_values().collect()).await?;
+            let _turn = self.guard.turn().await?;
+            let stored = self.list().await?.into_iter().filter_map(Policy::into_document);
+            let documents: BTreeMap<_, _> = stored.chain(candidates).map(|document| (document.id.clone(), document)).collect();
+            self.guard.in_force.compile_once(documents.into_values().collect()).await?
+        };
         let input = arguments.map_or(Input::Any, Input::These);
         let decision = compiled.decide(&principal, self.guard.clock.now(), spec.name, input);
         let policy_set = compiled.hash().to_owned();

@@ -99,29 +99,34 @@ impl Policies<'_> {
 
     /// Stored policies that no longer fit what policies may speak of, or cannot be read at all.
     pub async fn flagged(&self) -> Result<Vec<Flagged>> {
-        let compiled = self.guard.policies_in_force(self.access.org()).await?;
+        let compiled = self.in_force().await?;
+        let _turn = self.guard.turn().await?;
         // Checking thousands of statements takes a while: not on a thread that serves others.
         tokio::task::spawn_blocking(move || compiled.flagged().to_vec()).await.map_err(Error::internal)
     }
 
+    async fn in_force(&self) -> Result<Arc<policy::Compiled>> {
+        let number = self.guard.store.change_number(self.access.org()).await?;
+        self.guard.policies_in_force(self.access.org(), number).await
+    }
+
     /// Everything that is wrong with a text.
     pub async fn check(&self, cedar: &str) -> Result<Vec<Finding>> {
+        let _turn = self.guard.turn().await?;
         Ok(self.guard.in_force.check(cedar).await?.err().unwrap_or_default())
     }
 
     /// Saves a policy: a new version, or the current one when nothing is different.
     pub async fn put(&self, id: &str, cedar: &str, mode: Mode) -> Result<Policy, NotSaved> {
         let id = checked_id(id)?;
+        let turn = self.guard.turn().await?;
         let statements = self.guard.in_force.check(cedar).await?.map_err(NotSaved::Findings)?.len();
+        drop(turn);
         let statements = i64::try_from(statements).unwrap_or(i64::MAX);
         let (by, ledger, now) = (self.access.by(), self.access.ledger.clone(), self.access.clock.now());
         let (author, cedar) = (self.access.who().label(), cedar.to_owned());
         let write = self.access.rows.write(move |tx| {
-            let others: i64 = tx.query(sql::STATEMENTS_BESIDE, &params![id], |row| row.get::<i64>(0))?.into_iter().sum();
-            if others.saturating_add(statements) > limits::POLICY_STATEMENTS_MAX {
-                let message = format!("an org has at most {} policy statements", limits::POLICY_STATEMENTS_MAX);
-                return Err(Error::new(Kind::TooLarge, message));
-            }
+            within_limits(tx, &id, &cedar, statements)?;
             let current = tx.first(sql::CURRENT, &params![id], Policy::from_row)?.filter(|policy| policy.cedar.is_some());
             match current {
                 Some(same) if same.cedar.as_deref() == Some(cedar.as_str()) && same.mode == mode => return Ok(same),
@@ -185,6 +190,21 @@ pub(crate) fn write_starter(tx: &mut OrgTx<'_, '_>, ledger: &Ledger, by: &By, no
     let starter = Some((policy::STARTER, policy::STARTER_STATEMENTS));
     supersede(tx, STARTER_ID, 1, starter, Mode::Enforce, &by.actor_id, now)?;
     ledger.write(tx, by, saved_event(STARTER_ID, 1, policy::STARTER, Mode::Enforce))
+}
+
+/// All of an org's policies together have limits, too: they are read, compiled and asked together.
+fn within_limits(tx: &mut OrgTx<'_, '_>, id: &str, cedar: &str, statements: i64) -> Result<()> {
+    let others = tx.query(sql::SIZES_BESIDE, &params![id], |row| Ok((row.get::<i64>(0)?, row.get::<i64>(1)?)))?;
+    let chars = i64::try_from(cedar.chars().count()).unwrap_or(i64::MAX);
+    let (statements, chars) = others.into_iter().fold((statements, chars), |(statements, chars), other| {
+        (statements.saturating_add(other.0), chars.saturating_add(other.1))
+    });
+    let refusal = match () {
+        () if statements > limits::POLICY_STATEMENTS_MAX => format!("{} policy statements", limits::POLICY_STATEMENTS_MAX),
+        () if chars > limits::POLICIES_CHARS_MAX => format!("{} characters of policies", limits::POLICIES_CHARS_MAX),
+        () => return Ok(()),
+    };
+    Err(Error::new(Kind::TooLarge, format!("an org has at most {refusal}: delete what is no longer needed")))
 }
 
 fn saved_event(id: &str, version: u32, cedar: &str, mode: Mode) -> Event {

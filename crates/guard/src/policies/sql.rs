@@ -15,8 +15,7 @@ pub(crate) const INSERT: &str =
     "INSERT INTO policies (org_id, id, version, cedar, mode, statements, is_current, created_by, created_at)
      VALUES (?1, ?2, ?3, ?4, ?5, ?6, 1, ?7, ?8)";
 
-pub(crate) const STATEMENTS_BESIDE: &str =
-    "SELECT statements FROM policies WHERE org_id = ?1 AND is_current = 1 AND cedar IS NOT NULL AND id <> ?2";
+pub(crate) const SIZES_BESIDE: &str = "SELECT statements, CAST(length(cedar) AS BIGINT) FROM policies WHERE org_id = ?1 AND is_current = 1 AND cedar IS NOT NULL AND id <> ?2";
 
 /// Orgs of a release that knew no policies.
 pub(crate) const ORGS_WITHOUT: &str =

@@ -80,6 +80,19 @@ impl Content {
     pub fn text(text: impl Into<Text>) -> Self {
         Content::Text { text: text.into(), annotations: None }
     }
+
+    /// How much there is to send.
+    pub(crate) fn bytes(&self) -> usize {
+        match self {
+            Content::Text { text, .. } => text.len(),
+            Content::Image { data, .. } | Content::Audio { data, .. } => data.len(),
+            Content::Resource { resource: ResourceContents::Text { text: contents, .. } }
+            | Content::Resource { resource: ResourceContents::Blob { blob: contents, .. } } => contents.len(),
+            Content::ResourceLink { uri, name, description, .. } => {
+                uri.len() + name.len() + description.as_ref().map_or(0, |description| description.len())
+            }
+        }
+    }
 }
 
 /// A resource with what is in it.

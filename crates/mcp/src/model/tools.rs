@@ -108,6 +108,12 @@ impl CallResult {
         Ok(result)
     }
 
+    /// How much there is to send, but for names and escapes.
+    pub fn bytes(&self) -> usize {
+        let content: usize = self.content.iter().map(Content::bytes).sum();
+        content + self.structured_content.as_ref().map_or(0, |payload| payload.get().len())
+    }
+
     /// A failure that the model can act on.
     pub fn failed(text: impl Into<Text>, details: &Value) -> Self {
         Self { structured_content: to_raw_value(details).ok(), is_error: true, ..Self::text(text) }

@@ -32,7 +32,7 @@ const REFUSALS: [(&str, u16, &str); 9] = [
     ("TooSlow", 408, "The body did not arrive in time."),
     ("Conflict", 409, "The name is taken, or the state does not allow it."),
     ("TooLarge", 413, "The body is over the limit."),
-    ("TooManyRequests", 429, "Too many failures in the last minute."),
+    ("TooManyRequests", 429, "Too many calls, or too many failed logins in the last minute."),
     ("Internal", 500, "A fault of the server."),
     ("Unavailable", 503, "The store cannot be used right now."),
 ];
@@ -124,7 +124,7 @@ fn shared(statuses: &[u16]) -> BTreeMap<String, RefOr<Response>> {
 
 /// How a call is refused that needs `right`.
 pub(super) fn refusals(right: &str) -> BTreeMap<String, RefOr<Response>> {
-    let mut refusals = shared(&[400, 401, 404, 500, 503]);
+    let mut refusals = shared(&[400, 401, 404, 429, 500, 503]);
     let forbidden = refusal(403, &format!("The caller lacks {right}, or the host or origin is not allowed."));
     refusals.insert("403".to_owned(), RefOr::T(forbidden));
     refusals

@@ -54,14 +54,21 @@ pub(crate) async fn answer(arrival: Arrival) -> Answer {
         Ok(Incoming::Batch(elements)) => u32::try_from(elements.len()).unwrap_or(u32::MAX),
         _ => 1,
     };
-    if let Err(refusal) = arrival.caller.take(messages) {
+    if let Err(refusal) = arrival.caller.take(messages).await {
         return Answer::Refused(refusal);
     }
+    // A stream of changes is no call under way: it lasts, and has a limit of its own.
+    let listens = matches!(&incoming, Ok(Incoming::One(Message::Request(request))) if is_listen(request));
+    let under_way = if listens { Ok(None) } else { arrival.caller.enter().map(Some) };
+    let _under_way = match under_way {
+        Ok(place) => place,
+        Err(refusal) => return Answer::Refused(refusal),
+    };
     match incoming {
         Err(refusal) => exchange.refused(&refusal.id, exchange.transport.era(), &refusal.error.into()).into(),
         Ok(Incoming::One(Message::Request(request))) => {
             // Before the answer begins: once a stream has, nothing can be refused by a status any more.
-            let place = is_listen(&request).then(|| arrival.state.listeners.enter(arrival.caller.principal()));
+            let place = listens.then(|| arrival.state.listeners.enter(arrival.caller.principal()));
             if matches!(place, Some(None)) {
                 return Answer::Refused(Refusal::TooManyRequests { retry_after_seconds: LISTEN_RETRY_SECONDS });
             }

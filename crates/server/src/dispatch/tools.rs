@@ -18,7 +18,7 @@ impl Dispatch<'_> {
     }
 
     pub(super) async fn call_tool(&self, request: &Request<'_>, admitted: &Admitted<'_>) -> Handled {
-        let name = admitted.params.name()?;
+        let name = admitted.params.name();
         let notify = Notifier::new(self.events, admitted);
         let exchange = Exchange {
             era: admitted.era,
@@ -30,7 +30,7 @@ impl Dispatch<'_> {
         let call = ToolCall {
             caller: self.caller,
             request: self.id,
-            name: &name,
+            name: name.as_deref().map_err(Clone::clone),
             arguments: admitted.params.arguments(),
             exchange: &exchange,
             notify: &notify,

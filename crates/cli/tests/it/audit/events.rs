@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 use super::Export;
 use crate::menu::{Need, ROUTES, Things};
-use crate::support::{Crib, Engine, both_engines, call};
+use crate::support::{Crib, Engine, both_engines, call, request};
 
 both_engines! {
     async fn every_call_is_on_the_record_with_its_outcome(engine: Engine) {
@@ -19,6 +19,8 @@ both_engines! {
             (session.call("bricks_list", json!({})).await, "call.completed", "bricks.list", None),
             (session.call("no.such.tool", json!({})).await, "call.refused", "no.such.tool", Some("tool_not_found")),
             (session.call("bricks.list", json!({"limit": "x"})).await, "call.refused", "bricks.list", Some("invalid_params")),
+            (session.rpc(&request(1, "tools/call", json!({"arguments": {}}))).await, "call.refused", "", Some("invalid_params")),
+            (session.rpc(&request(1, "tools/call", json!({"name": 7}))).await, "call.refused", "", Some("invalid_params")),
             (limited.call("kits.list", json!({})).await, "call.refused", "kits.list", Some("not_permitted")),
             (limited.call("bricks.create_draft", brick).await, "call.refused", "bricks.create_draft", Some("not_permitted")),
         ];

@@ -73,14 +73,7 @@ both_engines! {
 #[tokio::test(flavor = "multi_thread")]
 async fn two_nodes_on_one_database_count_once_and_keep_the_order() {
     let first = Crib::start_with(Engine::Postgres, nearby).await;
-    let url = first.database_url().unwrap();
-    let master = std::fs::read_to_string(first.folder.path().join("data/master.key")).unwrap();
-    let second = Crib::start_with(Engine::Sqlite, |config| {
-        nearby(config);
-        config.database_url = Some(url);
-        config.master_key = server::MasterKeySource::Given(master.trim().to_owned());
-    })
-    .await;
+    let second = first.another_node(nearby).await;
     let (tenant, mut receiver) = (first.tenant().await, Receiver::start().await);
     tenant.webhook(&receiver.url, &["post-verb"]).await;
     let session = tenant.session().await;

@@ -45,6 +45,19 @@ impl Crib {
         Self { url: file.url, admin_key: file.key, http: client(), server: Some(server), orgs: AtomicU32::new(0), store, folder }
     }
 
+    /// Another server on the same PostgreSQL database.
+    pub(crate) async fn another_node(&self, change: impl FnOnce(&mut Config)) -> Self {
+        let url = self.database_url().expect("nodes share PostgreSQL");
+        let master = std::fs::read_to_string(self.folder.path().join("data/master.key")).unwrap();
+        // Its own folder, and a database that is there already.
+        Self::start_with(Engine::Sqlite, |config| {
+            config.database_url = Some(url);
+            config.master_key = server::MasterKeySource::Given(master.trim().to_owned());
+            change(config);
+        })
+        .await
+    }
+
     /// Where its rows are, when that is PostgreSQL.
     pub(crate) fn database_url(&self) -> Option<String> {
         match &self.store {

@@ -1,0 +1,115 @@
+//! How often, how much at once, how long and how large.
+
+use serde_json::json;
+
+use crate::support::{Crib, Engine, Session, both_engines, request};
+
+both_engines! {
+    async fn an_orgs_callers_share_its_rate(engine: Engine) {
+        let crib = Crib::start_with(engine, |config| {
+            config.limits.org_calls_per_minute = 1;
+            config.limits.org_calls_burst = 20;
+        })
+        .await;
+        let (tenant, other) = (crib.tenant().await, crib.tenant().await);
+        let (session, agent) = (tenant.session().await, tenant.agent(&["*"], &[]).await);
+        let ping = request(1, "ping", json!({}));
+        let mut passed = 0;
+        while session.rpc(&ping).await.status == 200 {
+            passed += 1;
+        }
+        assert!((1..=20).contains(&passed), "{passed}");
+        let refused = agent.rpc(&ping).await;
+        assert_eq!(refused.expect(429), json!({"error": "Too many requests"}), "the org's calls are spent, whoever spent them");
+        assert!(refused.header("retry-after").unwrap().parse::<u64>().unwrap() >= 1);
+        assert_eq!(other.session().await.rpc(&ping).await.status, 200, "another org has its own");
+    }
+
+    async fn management_calls_have_a_rate_that_tools_do_not_spend(engine: Engine) {
+        let crib = Crib::start_with(engine, |config| {
+            config.limits.key_calls_per_minute = 1;
+            config.limits.key_calls_burst = 10;
+        })
+        .await;
+        let tenant = crib.tenant().await;
+        let session = tenant.session().await;
+        let ping = request(1, "ping", json!({}));
+        while session.rpc(&ping).await.status == 200 {}
+        tenant.get("agents").await.expect(200);
+        let mut refused = tenant.get("agents").await;
+        for _ in 0..10 {
+            refused = tenant.get("agents").await;
+        }
+        assert_eq!(refused.status, 429, "{}", refused.text);
+        assert!(refused.header("retry-after").unwrap().parse::<u64>().unwrap() >= 1);
+    }
+
+    async fn calls_under_way_at_once_have_a_limit_and_streams_of_changes_do_not_count(engine: Engine) {
+        for spent in ["caller", "org"] {
+            let crib = Crib::start_with(engine, |config| match spent {
+                "caller" => config.limits.caller_calls_at_once = 0,
+                _ => config.limits.org_calls_at_once = 0,
+            })
+            .await;
+            let session = crib.tenant().await.session().await;
+            let refused = session.rpc(&request(1, "ping", json!({}))).await;
+            assert_eq!((refused.expect(429), refused.header("retry-after")), (json!({"error": "Too many requests"}), Some("1")));
+        }
+    }
+
+    async fn a_result_over_the_limit_is_refused_with_its_size(engine: Engine) {
+        let crib = Crib::start_with(engine, |config| config.limits.result_bytes_max = 100).await;
+        let tenant = crib.tenant().await;
+        let session = tenant.session().await;
+        session.call("bricks.list", json!({})).await.result();
+        let long = "a name that fills the list ".repeat(4);
+        for kind in ["boolean", "boolean"] {
+            session.call("bricks.create_draft", json!({"name": long, "type": kind, "evaluation_prompt": "p"})).await;
+        }
+        let refused = session.call("bricks.list", json!({})).await;
+        let data = &refused.error()["data"];
+        assert_eq!((&data["kind"], &data["limit"]), (&json!("too_large"), &json!(100)), "{}", refused.text);
+        assert!(data["bytes"].as_u64().unwrap() > 100);
+        let told = tenant.trail(&format!("requestId={}", refused.header("x-request-id").unwrap())).await;
+        assert_eq!(told[0]["payload"]["outcome"], "failed", "{told:?}");
+    }
+}
+
+/// Two nodes, one after the other, as a balancer would send one caller's calls.
+#[tokio::test(flavor = "multi_thread")]
+async fn nodes_on_one_database_hold_a_rate_together() {
+    const BURST: u32 = 100;
+    let limited = |config: &mut server::Config| {
+        config.limits.key_calls_per_minute = 60;
+        config.limits.key_calls_burst = BURST;
+    };
+    let first = Crib::start_with(Engine::Postgres, limited).await;
+    let second = first.another_node(limited).await;
+    let third = first.another_node(limited).await;
+    let nodes = [&first, &second, &third];
+    let session = first.tenant().await.session().await;
+    let began = std::time::Instant::now();
+    let mut passed = 0;
+    let mut refused_in_a_row = 0;
+    for turn in 0.. {
+        match at(nodes[turn % 3], &session).await {
+            200 => (passed, refused_in_a_row) = (passed + 1, 0),
+            429 => refused_in_a_row += 1,
+            other => panic!("{other}"),
+        }
+        if refused_in_a_row == 3 {
+            break;
+        }
+    }
+    // What the bucket gained while the calls were made, one a second, is no one's fault.
+    let gained = u32::try_from(began.elapsed().as_secs()).unwrap() + 1;
+    assert!((BURST - BURST / 5..=BURST + BURST / 5 + gained).contains(&passed), "{passed} of {BURST}, {gained} gained");
+    second.stop().await;
+    third.stop().await;
+}
+
+async fn at(node: &Crib, session: &Session<'_>) -> u16 {
+    let door = format!("{}/api/mcp/{}", node.url, session.id);
+    let ping = request(1, "ping", json!({})).to_string();
+    node.send(node.http.post(door).bearer_auth(&session.key).body(ping)).await.status
+}
