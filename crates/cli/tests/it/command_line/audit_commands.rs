@@ -36,6 +36,30 @@ both_engines! {
         assert!(said.ok().lines().count() == 2 && said.err.contains("there are more"), "{said:?}");
     }
 
+    async fn old_entries_go_when_that_is_meant(engine: Engine) {
+        let place = Place::new(engine);
+        let _server = place.start().await;
+        let terminal = Terminal::at(&place);
+        terminal.run("call kits.list").await.ok();
+        terminal.run("audit checkpoint --out early.json").await.ok();
+        terminal.run("call kits.list").await.ok();
+        let said = terminal.run("audit prune --before 1d").await;
+        assert!(said.refused(1).contains("say --yes"), "{said:?}");
+        assert_eq!(terminal.run("audit prune --before 2020-01-01 --yes").await.ok(), "nothing to remove; the trail begins at 1\n");
+        for (before, why) in [("yesterday", "is no time"), ("2099-01-01", "yet to come")] {
+            let said = terminal.run(&format!("audit prune --before {before} --yes")).await;
+            assert!(said.refused(1).contains(why), "{said:?}");
+        }
+        let now = base::Clock::system().now().rfc3339();
+        let pruned = terminal.json(&format!("audit prune --before {now} --yes")).await;
+        assert_eq!(pruned["firstSequence"].as_u64(), pruned["removed"].as_u64().map(|removed| removed + 1), "{pruned}");
+        terminal.run("audit export --out audit.jsonl").await.ok();
+        terminal.run("audit jwks --out keys.json").await.ok();
+        let said = terminal.run("audit verify --log audit.jsonl --jwks keys.json --checkpoint early.json").await;
+        assert!(said.ok().contains("the checkpoint lies in what was removed since"), "{said:?}");
+        assert!(terminal.run("audit verify").await.ok().starts_with("valid, says the server"));
+    }
+
     async fn an_export_is_verified_without_the_server(engine: Engine) {
         let place = Place::new(engine);
         let server = place.start().await;
