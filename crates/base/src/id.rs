@@ -187,6 +187,8 @@ ids! {
     EventId = "evt_", timed;
     /// A webhook of an org.
     WebhookId = "whk_", timed;
+    /// Something an agent noted.
+    ObservationId = "obs_", timed;
     /// One request, as `x-request-id` and the audit trail name it.
     RequestId = "req_", counted;
 }

@@ -171,3 +171,19 @@ pub const WEBHOOK_URL_CHARS_MAX: usize = 2_000;
 pub const WEBHOOK_ANSWER_BYTES_MAX: usize = 16 * 1024;
 /// How long finished calls are listed. The audit trail keeps them for good, and cost figures stay.
 pub const TASKS_KEPT_MS: i64 = 7 * 24 * 60 * 60 * 1_000;
+/// Longest observation: some thirty pages. More is a document.
+pub const OBSERVATION_CHARS_MAX: usize = 100_000;
+/// Longest name of an observation's type.
+pub const OBSERVATION_TYPE_CHARS_MAX: usize = 64;
+/// Longest question to memory: what is longer is a text to remember, not a question.
+pub const QUERY_CHARS_MAX: usize = 50_000;
+/// Observations forgotten in one transaction when everything of an author is: the org's writes wait no longer than that takes.
+pub const FORGET_ROWS_MAX: u32 = 500;
+/// Memory that search indexes may take at a node before the least used are dropped; they are read again when they are asked for.
+pub const INDEX_BYTES_MAX: usize = 512 * 1024 * 1024;
+/// Vectors of queries that are remembered: asking again costs no second embedding.
+pub const QUERY_VECTOR_CACHE_MAX: usize = 2_000;
+/// How often a server looks for texts that wait to be embedded and that nobody told it of: those of a node that crashed.
+pub const EMBED_SWEEP_SECONDS: u64 = 10 * 60;
+/// How often word caches are written. What was not written is read from the rows again.
+pub const INDEX_FLUSH_SECONDS: u64 = 10;

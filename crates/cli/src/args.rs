@@ -3,8 +3,8 @@
 use clap::{Parser, Subcommand};
 
 use crate::commands::{
-    agent, audit, bench, brick, completions, connect, costs, doctor, key, org, policy, project, run, serve, session, stdio,
-    tools, user, webhook,
+    agent, audit, bench, brick, completions, connect, costs, doctor, eval, key, memory, org, policy, project, run, serve,
+    session, stdio, tools, user, webhook,
 };
 use crate::help;
 
@@ -72,6 +72,10 @@ pub(crate) enum Command {
     #[command(after_help = help::KIT)]
     Kit(brick::BrickArgs),
 
+    /// Memory: what a project's agents noted
+    #[command(after_help = help::MEMORY)]
+    Memory(Box<memory::MemoryArgs>),
+
     /// Policies: who may call what
     #[command(after_help = help::POLICY)]
     Policy(policy::PolicyArgs),
@@ -86,6 +90,9 @@ pub(crate) enum Command {
     #[command(after_help = help::COSTS)]
     Costs(costs::CostsArgs),
 
+    /// Measure recall on memories and questions of your own
+    #[command(after_help = help::EVAL)]
+    Eval(eval::EvalArgs),
     /// Measure what the server costs on this machine
     #[command(after_help = help::BENCH)]
     Bench(bench::BenchArgs),

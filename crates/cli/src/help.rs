@@ -177,6 +177,18 @@ Examples:
   toolcrib costs --since 24h
   toolcrib costs --by agent --since 7d --json";
 
+pub(crate) const MEMORY: &str = "\
+Examples:
+  toolcrib memory search 'how do we store money'
+  toolcrib memory list --agent label:builder --json
+  toolcrib memory rollback --session ses_… --yes
+  toolcrib memory export --format markdown > memory.md";
+
+pub(crate) const EVAL: &str = "\
+Examples:
+  toolcrib eval recall --set memories.jsonl --set questions.jsonl
+  toolcrib eval recall --set crates/knowledge/eval --split report --json";
+
 pub(crate) const BENCH: &str = "\
 Example:
   toolcrib bench doors --rounds 3 --orgs 0";

@@ -27,8 +27,8 @@ use tokio::runtime::{Builder, Runtime};
 
 use args::{Cli, Command};
 use commands::{
-    agent, audit, bench, brick, completions, connect, costs, doctor, key, org, policy, project, run, serve, session, stdio,
-    tools, user, webhook,
+    agent, audit, bench, brick, completions, connect, costs, doctor, eval, key, memory, org, policy, project, run, serve,
+    session, stdio, tools, user, webhook,
 };
 use config::Settings;
 
@@ -63,6 +63,10 @@ fn start(command: Command) -> Result<ExitCode> {
             logging::start(filter, format)?;
             let workers = settings.workers();
             on(threads(workers)?, serve::run(settings)).map(|()| ExitCode::SUCCESS)
+        }
+        Command::Eval(args) => {
+            start_client_log()?;
+            on(threads(2)?, eval::run(args)).map(|()| ExitCode::SUCCESS)
         }
         Command::Bench(args) => {
             start_client_log()?;
@@ -99,13 +103,17 @@ async fn client(command: Command) -> Result<ExitCode> {
         Command::User(args) => user::run(args).await.map(success),
         Command::Brick(args) => brick::run_brick(args).await.map(success),
         Command::Kit(args) => brick::run_kit(args).await.map(success),
+        Command::Memory(args) => memory::run(*args).await.map(success),
         Command::Webhook(args) => webhook::run(args).await.map(success),
         Command::Costs(args) => costs::run(args).await.map(success),
         Command::Audit(args) => audit::run(args).await,
         Command::Policy(args) => policy::run(args).await.map(verdict),
-        Command::Bench(_) | Command::Serve(_) | Command::Stdio(_) | Command::Completions(_) | Command::Watch => {
-            Ok(ExitCode::SUCCESS)
-        }
+        Command::Bench(_)
+        | Command::Eval(_)
+        | Command::Serve(_)
+        | Command::Stdio(_)
+        | Command::Completions(_)
+        | Command::Watch => Ok(ExitCode::SUCCESS),
     }
 }
 

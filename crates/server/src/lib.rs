@@ -3,12 +3,14 @@
 //! [`Server::start`] brings everything up and answers when it can be used; [`Server::stop`] drains and lets go.
 
 mod api;
+mod background;
 mod body;
 mod checkpoints;
 mod config;
 mod data_folder;
 mod dispatch;
 mod doors;
+mod embedding;
 mod first_start;
 mod hooks;
 mod hosts;

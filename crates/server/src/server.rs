@@ -6,15 +6,14 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use base::{Error, Kind, Result};
-use futures_util::future::OptionFuture;
 use guard::{Guard, Swept};
 use mcp::reply::ServerInfo;
 use store::{Store, StoreConfig};
 use tokio::net::TcpListener;
 use tokio::sync::watch;
-use tokio::task::JoinHandle;
 use tools::{Catalogue, Changes, Services};
 
+use crate::background::Background;
 use crate::checkpoints::{self, Checkpoints};
 use crate::config::Config;
 use crate::data_folder::{DataFolder, ServerFile};
@@ -24,7 +23,7 @@ use crate::listeners::Listeners;
 use crate::listing::Listings;
 use crate::metrics::Metrics;
 use crate::state::{RootRule, Shared, State};
-use crate::{data_folder, first_start, janitor, listen, routes, vocabulary};
+use crate::{data_folder, embedding, first_start, janitor, listen, routes, vocabulary};
 
 /// Where checkpoints are, in the data folder.
 const CHECKPOINTS: &str = "checkpoints";
@@ -36,10 +35,7 @@ pub struct Server {
     data: std::path::PathBuf,
     first_start: bool,
     stop: watch::Sender<bool>,
-    serving: JoinHandle<()>,
-    sweeping: JoinHandle<()>,
-    relaying: JoinHandle<()>,
-    checkpointing: Option<JoinHandle<()>>,
+    background: Background,
     state: Shared,
     store: Store,
     _folder: DataFolder,
@@ -74,39 +70,27 @@ impl Server {
         let services = Services {
             clock: config.clock.clone(),
             request_state_key: master.derive("request-state"),
+            indexes: Arc::new(embedding::indexes(&folder, &config.clock)?),
             changes: Changes::default(),
         };
         let state = make_state(&config, guard, catalogue, services, &folder, &local_url, stopping.clone())?;
         let router = routes::router(Arc::clone(&state));
         // Before the first answer: whoever was answered finds the file.
         folder.write_server_file(&server_file)?;
-        #[expect(clippy::disallowed_methods, reason = "the accept loop; `stop` waits for it")]
-        let serving = tokio::spawn(listen::serve(listener, router, Arc::clone(&state), stopping.clone()));
-        #[expect(clippy::disallowed_methods, reason = "the janitor; `stop` waits for it")]
-        let sweeping = tokio::spawn(janitor::sweep_hourly(Arc::clone(&state), stopping.clone()));
+        let mut background = Background::default();
+        background.start("the accept loop", listen::serve(listener, router, Arc::clone(&state), stopping.clone()));
+        background.start("the janitor", janitor::sweep_hourly(Arc::clone(&state), stopping.clone()));
+        background.start("the embedder", embedding::run(Arc::clone(&state), stopping.clone()));
         let every = Duration::from_secs(u64::from(config.audit_checkpoint_minutes) * 60);
-        #[expect(clippy::disallowed_methods, reason = "the writer of checkpoints; `stop` waits for it")]
-        let checkpointing =
-            (!every.is_zero()).then(|| tokio::spawn(checkpoints::write_regularly(Arc::clone(&state), every, stopping.clone())));
+        if !every.is_zero() {
+            let work = checkpoints::write_regularly(Arc::clone(&state), every, stopping.clone());
+            background.start("the writer of checkpoints", work);
+        }
         let relay = Relay::new(Arc::clone(&state), &folder.node()?, config.webhook_retry, stopping);
-        #[expect(clippy::disallowed_methods, reason = "the hook relay; `stop` waits for it")]
-        let relaying = tokio::spawn(relay.run());
+        background.start("the hook relay", relay.run());
         tracing::info!(%address, engine = ?store.engine(), data = %folder.path().display(), "ready");
         let data = folder.path().to_owned();
-        Ok(Self {
-            address,
-            server_file,
-            data,
-            first_start,
-            stop,
-            serving,
-            sweeping,
-            relaying,
-            checkpointing,
-            state,
-            store,
-            _folder: folder,
-        })
+        Ok(Self { address, server_file, data, first_start, stop, background, state, store, _folder: folder })
     }
 
     /// Where it listens.
@@ -143,18 +127,7 @@ impl Server {
     pub async fn stop(self) {
         // Nobody listens any more when the accept loop is gone already.
         let _ = self.stop.send(true);
-        if let Err(error) = self.serving.await {
-            tracing::error!(%error, "the accept loop failed");
-        }
-        if let Err(error) = self.sweeping.await {
-            tracing::error!(%error, "the janitor failed");
-        }
-        if let Err(error) = self.relaying.await {
-            tracing::error!(%error, "the hook relay failed");
-        }
-        if let Some(Err(error)) = OptionFuture::from(self.checkpointing).await {
-            tracing::error!(%error, "the writer of checkpoints failed");
-        }
+        self.background.drain().await;
         self.store.close().await;
     }
 }

@@ -1,8 +1,8 @@
 //! Values that go into a statement, the same for both engines.
 
 use base::{
-    AgentId, BrickId, BrickVersionId, Error, KeyId, Kind, KitId, KitVersionId, OrgId, ProjectId, Result, SessionId, Timestamp,
-    TokenId, UserId, WebhookId,
+    AgentId, BrickId, BrickVersionId, Error, KeyId, Kind, KitId, KitVersionId, ObservationId, OrgId, ProjectId, Result,
+    SessionId, Timestamp, TokenId, UserId, WebhookId,
 };
 use bytes::BytesMut;
 use tokio_postgres::types::{IsNull, ToSql, Type, to_sql_checked};
@@ -128,7 +128,8 @@ ids_as_params!(
     BrickVersionId,
     KitId,
     KitVersionId,
-    WebhookId
+    WebhookId,
+    ObservationId
 );
 
 /// Refuses text that only one engine could keep: PostgreSQL's TEXT has no NUL character.

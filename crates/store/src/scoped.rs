@@ -2,11 +2,11 @@
 
 use std::sync::Arc;
 
-use base::{Error, OrgId, Result};
+use base::{OrgId, Result};
 
 use crate::param::{AsParam, Param};
 use crate::row::Row;
-use crate::seal::{Seal, Sealing};
+use crate::seal::{Claim, Seal, Sealing};
 use crate::{Store, Told, Tx};
 
 /// One org's rows.
@@ -68,45 +68,53 @@ impl OrgStore {
 
     /// A transaction: kept when `job` answers `Ok`, on disk when this answers. Writes of one org never overlap. `job` may be
     /// run again after a lost race, so it must not have effects outside the transaction.
-    pub async fn write<T: Send + 'static>(
+    pub async fn write<T: Send + 'static>(&self, job: impl FnMut(&mut OrgTx<'_, '_>) -> Result<T> + Send + 'static) -> Result<T> {
+        let (job, claim) = self.carrying_seal(job);
+        settled(self.store.write(self.org.as_str(), job).await, claim)
+    }
+
+    /// A transaction that is written when this answers, so that a killed process loses nothing, and on disk within
+    /// [`NOTE_SYNC_MS_MAX`](base::limits::NOTE_SYNC_MS_MAX). It is under way as soon as this is called, and runs on when the
+    /// answer is not waited for. For what is known of a read (that it was made, what it gave), never for an effect.
+    pub fn note<T, J>(&self, job: J) -> impl Future<Output = Result<T>> + Send + use<T, J>
+    where
+        T: Send + 'static,
+        J: FnMut(&mut OrgTx<'_, '_>) -> Result<T> + Send + 'static,
+    {
+        let (job, claim) = self.carrying_seal(job);
+        let under_way = self.store.note(self.org, job);
+        async move { settled(under_way.await, claim) }
+    }
+
+    /// `job` with the seal after it, if this handle has one that no write has carried yet, and whether that was written.
+    fn carrying_seal<T, J>(
         &self,
-        mut job: impl FnMut(&mut OrgTx<'_, '_>) -> Result<T> + Send + 'static,
-    ) -> Result<T> {
+        mut job: J,
+    ) -> (impl FnMut(&mut Tx<'_>) -> Result<(T, bool)> + Send + use<T, J> + 'static, Option<Claim>)
+    where
+        T: Send + 'static,
+        J: FnMut(&mut OrgTx<'_, '_>) -> Result<T> + Send + 'static,
+    {
         let org = self.org;
         let claim = self.sealing.as_ref().and_then(Sealing::claim);
-        let sealing = claim.as_ref().map(|claim| claim.sealing());
-        let write = self.store.write(self.org.as_str(), move |tx| {
+        let sealing = claim.as_ref().map(Claim::sealing);
+        let job = move |tx: &mut Tx<'_>| {
             let mut tx = OrgTx { tx, org: &org };
             let value = job(&mut tx)?;
             // What turned out to change nothing is no effect, and leaves the seal to the next.
             let sealing = sealing.as_ref().filter(|_| tx.tx.has_changed());
             sealing.map_or(Ok(()), |sealing| sealing.apply(&mut tx))?;
             Ok((value, sealing.is_some()))
-        });
-        let outcome = write.await;
-        if let Some(claim) = claim {
-            claim.settle(outcome.as_ref().is_ok_and(|(_, is_sealed)| *is_sealed));
-        }
-        outcome.map(|(value, _)| value)
-    }
-
-    /// A transaction that is written when this answers, so that a killed process loses nothing, and on disk within
-    /// [`NOTE_SYNC_MS_MAX`](base::limits::NOTE_SYNC_MS_MAX). It is under way as soon as this is called, and runs on when the
-    /// answer is not waited for.
-    ///
-    /// Through rows with a seal it fails: what it changed would be acknowledged before it is on disk, and off the record.
-    pub fn note<T, J>(&self, mut job: J) -> impl Future<Output = Result<T>> + Send + use<T, J>
-    where
-        T: Send + 'static,
-        J: FnMut(&mut OrgTx<'_, '_>) -> Result<T> + Send + 'static,
-    {
-        let org = self.org;
-        let under_way = match self.sealing {
-            None => Ok(self.store.note(org, move |tx| job(&mut OrgTx { tx, org: &org }))),
-            Some(_) => Err(Error::internal("rows with a seal are for writes, not for notes")),
         };
-        async move { under_way?.await }
+        (job, claim)
     }
+}
+
+fn settled<T>(outcome: Result<(T, bool)>, claim: Option<Claim>) -> Result<T> {
+    if let Some(claim) = claim {
+        claim.settle(outcome.as_ref().is_ok_and(|(_, is_sealed)| *is_sealed));
+    }
+    outcome.map(|(value, _)| value)
 }
 
 /// A transaction over one org's rows.

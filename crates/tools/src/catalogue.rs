@@ -6,7 +6,7 @@ use base::{Error, Kind, Result, ToolNames};
 
 use crate::shelf::{EmptyShelf, Shelf};
 use crate::tool::Registered;
-use crate::{bricks, conformance, kits};
+use crate::{bricks, conformance, kits, memory};
 
 /// Every tool this server has, in the order they are listed, and what else it offers.
 pub struct Catalogue {
@@ -35,6 +35,8 @@ impl Catalogue {
             Registered::typed(kits::CreateDraft)?,
             Registered::typed(kits::List)?,
             Registered::typed(kits::Get)?,
+            Registered::typed(memory::Remember)?,
+            Registered::typed(memory::Recall)?,
         ])
     }
 

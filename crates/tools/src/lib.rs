@@ -8,6 +8,7 @@ mod catalogue;
 mod changes;
 mod conformance;
 mod kits;
+mod memory;
 mod reply;
 mod request_state;
 mod schema;

@@ -3,10 +3,12 @@
 use std::borrow::Cow;
 use std::future::Future;
 use std::pin::Pin;
+use std::sync::Arc;
 
 use base::{Clock, Error, Result};
 use guard::{Permit, Spec};
 use jsonschema::Validator;
+use knowledge::Indexes;
 use mcp::Fault;
 use mcp::era::{ClientCapabilities, Era, ToolHeaders, Transport};
 use mcp::model::InputResponses;
@@ -51,6 +53,8 @@ pub struct Services {
     pub clock: Clock,
     /// Signs what a client must carry back unchanged.
     pub request_state_key: [u8; 32],
+    /// What finds things by words and by meaning.
+    pub indexes: Arc<Indexes>,
     /// Tells subscribers that a list or a resource has changed.
     pub changes: Changes,
 }

@@ -11,16 +11,19 @@ use xtask::root;
 /// Which of our crates each crate may depend on, tests aside. The drawing in ARCHITECTURE.md, as data.
 const MAY_DEPEND_ON: &[(&str, &[&str])] = &[
     ("base", &[]),
+    ("simd", &[]),
+    ("search", &["base", "simd"]),
+    ("knowledge", &["base", "search", "store"]),
     ("store", &["base"]),
     ("policy", &["base"]),
     ("audit", &["base"]),
     ("guard", &["audit", "base", "policy", "store"]),
     ("kits", &["base", "store"]),
     ("mcp", &["base"]),
-    ("tools", &["base", "guard", "kits", "mcp"]),
-    ("server", &["audit", "base", "guard", "kits", "mcp", "policy", "store", "tools"]),
+    ("tools", &["base", "guard", "kits", "knowledge", "mcp"]),
+    ("server", &["audit", "base", "guard", "kits", "knowledge", "mcp", "policy", "search", "store", "tools"]),
     ("bench", &["audit", "base", "store"]),
-    ("cli", &["audit", "base", "bench", "guard", "mcp", "policy", "server", "store"]),
+    ("cli", &["audit", "base", "bench", "guard", "knowledge", "mcp", "policy", "search", "server", "store"]),
     ("testkit", &["base", "store"]),
     ("xtask", &["base", "guard", "mcp", "server", "tools"]),
 ];
@@ -32,7 +35,9 @@ const MUST_NOT_USE: &[(&str, &[&str])] = &[
     ("policy", &["tokio", "axum", "store"]),
     ("audit", &["tokio", "axum", "store"]),
     ("guard", &["axum", "mcp", "reqwest", "rusqlite"]),
+    ("search", &["axum", "rusqlite", "store", "tokio"]),
     ("kits", &["axum", "guard", "mcp", "rusqlite", "tokio-postgres"]),
+    ("search", &["axum", "guard", "reqwest", "rusqlite", "store", "tokio"]),
     ("tools", &["axum", "rusqlite", "tokio-postgres", "store"]),
 ];
 

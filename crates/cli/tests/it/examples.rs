@@ -27,7 +27,7 @@ async fn the_python_examples_do_what_they_promise() {
     shell.args(["-c", &format!("set -euo pipefail; PATH=\"{folder}:$PATH\"\n{script}")]).env("no_proxy", "*");
     expect![[r#"
         server: toolcrib 2025-11-25
-        tools: bricks.create_draft, bricks.list, kits.create_draft, kits.list, kits.get
+        tools: bricks.create_draft, bricks.list, kits.create_draft, kits.list, kits.get, af_memory_remember, af_memory_recall
         kit: Support replies xxxxxxxx - Ready with warnings
         ended with outcome accepted
         token until 0000-00-00T00:00:00.000Z
@@ -84,6 +84,21 @@ async fn the_tour_goes_round() {
     assert!(!shown.contains("\nfail "), "{shown}");
     assert_eq!(shown.matches(".toolcrib-mcp-").count(), 1, "the file is there while the agent runs, and gone afterwards");
     assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0, "its folder is gone afterwards");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_one_agent_remembers_another_finds() {
+    let folder = tempfile::tempdir().unwrap();
+    let terminal = Terminal::without_data(folder.path()).with("TMPDIR", folder.path().to_str().unwrap());
+    let mut example = terminal.program(root().join("examples/memory.sh"));
+    example.arg(binary());
+    expect![[r#"
+        == One agent remembers five things
+        == Another asks in other words
+        > We store money as integer cents: floats lost a cent in invoice totals
+        > Login tokens expire after fifteen minutes and there is no refresh
+    "#]]
+    .assert_eq(&steady(Said::by(example).await.ok()));
 }
 
 #[tokio::test(flavor = "multi_thread")]

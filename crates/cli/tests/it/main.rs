@@ -31,6 +31,7 @@ mod hooks;
 mod leak;
 mod limits;
 mod management;
+mod memory;
 mod modern;
 mod openapi;
 mod policy;

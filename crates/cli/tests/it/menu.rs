@@ -23,6 +23,7 @@ pub(crate) struct Things {
     pub(crate) policy: String,
     pub(crate) audit_key: String,
     pub(crate) webhook: String,
+    pub(crate) observation: String,
     /// A name that nothing has yet.
     pub(crate) new_name: String,
 }
@@ -52,6 +53,10 @@ impl Things {
         let brick = json!({"name": "brick", "type": "boolean", "evaluation_prompt": "is it so?"});
         let brick = text(&session.call("bricks.create_draft", brick).await.result()["structuredContent"]["brick_id"]);
         let kit = session.call("kits.create_draft", json!({"name": "kit", "brick_ids": [brick]})).await.result();
+        let scribe = json!({"projectId": project["project"]["id"], "agentLabel": SCRIBE});
+        let noted = json!({"content": format!("{name} was here")});
+        let noted = tenant.session_with(scribe).await.call("af_memory_remember", noted).await.result();
+        let observation = text(&noted["structuredContent"]["id"]);
         // A name of its own in every org, so that one's policy is not found under another's name.
         let policy = format!("{}-{}", name.to_lowercase(), &tenant.org[tenant.org.len() - 12..]);
         let permit = json!({"cedar": "permit (principal, action, resource);"});
@@ -79,6 +84,7 @@ impl Things {
             // The one that signs: an older one may have been revoked.
             audit_key: text(&keys["keys"].as_array().unwrap().last().unwrap()["kid"]),
             webhook: text(&webhook["id"]),
+            observation,
             new_name: new_name(),
             brick,
         }
@@ -99,6 +105,7 @@ impl Things {
             policy: "nowhere".to_owned(),
             audit_key: "A".repeat(43),
             webhook: id("whk"),
+            observation: id("obs"),
             new_name: new_name(),
         }
     }
@@ -117,6 +124,7 @@ impl Things {
             ("{policyId}", &self.policy),
             ("{kid}", &self.audit_key),
             ("{webhookId}", &self.webhook),
+            ("{observationId}", &self.observation),
             ("{workspaceId}", &self.org),
         ];
         let filled = parameters.iter().fold(path.to_owned(), |path, (name, id)| path.replace(name, id));
@@ -151,6 +159,12 @@ pub(crate) const TOOLS: &[ToolRow] = &[
         scope: "kits:read",
         arguments: |things| json!({"kit_id": things.kit, "include_bricks": true, "include_publish_readiness": true}),
     },
+    ToolRow {
+        name: "af_memory_remember",
+        scope: "memory:write",
+        arguments: |_| json!({"content": "the tests have seen this", "type": "fact", "confidence": 0.5}),
+    },
+    ToolRow { name: "af_memory_recall", scope: "memory:read", arguments: |_| json!({"query": "seen", "workType": "chore"}) },
 ];
 
 /// What a route asks of its caller.
@@ -188,12 +202,16 @@ impl RouteRow {
 }
 
 /// What a member's login may do.
-pub(crate) const MEMBER: [&str; 5] = ["org:read", "bricks:read", "kits:read", "audit:read", "metrics:read"];
+pub(crate) const MEMBER: [&str; 6] = ["org:read", "bricks:read", "kits:read", "memory:read", "audit:read", "metrics:read"];
 
 const fn route(method: &'static str, path: &'static str, need: Need, body: fn(&Things) -> Option<Value>) -> RouteRow {
     RouteRow { method, path, need, body }
 }
 
+/// Who writes into the memory of the menu's projects.
+const SCRIBE: &str = "scribe";
+const MEMORY_READ: Need = Need::Scope("memory:read");
+const MEMORY_WRITE: Need = Need::Scope("memory:write");
 const AUDIT_READ: Need = Need::Scope("audit:read");
 const AUDIT_WRITE: Need = Need::Scope("audit:write");
 const ORG_READ: Need = Need::Scope("org:read");
@@ -255,6 +273,13 @@ pub(crate) const ROUTES: &[RouteRow] = &[
     route("POST", "/api/kits/{kitId}/versions", Need::Human, |things| Some(json!({"brick_ids": [things.brick]}))),
     route("POST", "/api/kits/{kitId}/publish", Need::Human, NONE),
     route("POST", "/api/kits/{kitId}/deprecate", Need::Human, NONE),
+    route("GET", "/api/org/{orgId}/projects/{projectId}/memory", MEMORY_READ, NONE),
+    route("POST", "/api/org/{orgId}/projects/{projectId}/memory/search", MEMORY_READ, |_| Some(json!({"query": "here"}))),
+    route("GET", "/api/org/{orgId}/projects/{projectId}/memory/{observationId}", MEMORY_READ, NONE),
+    route("DELETE", "/api/org/{orgId}/projects/{projectId}/memory/{observationId}", MEMORY_WRITE, NONE),
+    route("POST", "/api/org/{orgId}/projects/{projectId}/memory/rollback", MEMORY_WRITE, |_| {
+        Some(json!({"agentId": format!("label:{SCRIBE}")}))
+    }),
     route("GET", "/api/org/{orgId}/policies", ORG_READ, NONE),
     route("GET", "/api/org/{orgId}/policies/{policyId}", ORG_READ, NONE),
     route("PUT", "/api/org/{orgId}/policies/{policyId}", Need::Scope("policies:write"), |things| {

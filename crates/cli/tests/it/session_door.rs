@@ -121,7 +121,8 @@ both_engines! {
         let listed = session.rpc(&request("l", "tools/list", json!({}))).await.result();
         let tools = listed["tools"].as_array().unwrap();
         let names: Vec<_> = tools.iter().map(|tool| tool["name"].as_str().unwrap()).collect();
-        assert_eq!(names, ["bricks.create_draft", "bricks.list", "kits.create_draft", "kits.list", "kits.get"]);
+        let drafts = ["bricks.create_draft", "bricks.list", "kits.create_draft", "kits.list", "kits.get"];
+        assert_eq!(names, [&drafts[..], &["af_memory_remember", "af_memory_recall"]].concat());
         for tool in tools {
             for member in ["title", "description", "inputSchema", "outputSchema", "annotations"] {
                 assert!(!tool[member].is_null(), "{} has no {member}", tool["name"]);

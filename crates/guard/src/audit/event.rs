@@ -39,7 +39,7 @@ impl Event {
 
     /// Adds something that may be absent.
     #[must_use]
-    pub(crate) fn with_some(self, name: &str, value: Option<impl Into<Value>>) -> Self {
+    pub fn with_some(self, name: &str, value: Option<impl Into<Value>>) -> Self {
         match value {
             Some(value) => self.with(name, value),
             None => self,

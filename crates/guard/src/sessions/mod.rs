@@ -8,7 +8,7 @@ use base::secret::mint;
 use base::{
     AgentId, Allowlist, Cursor, Error, Kind, Page, PageRequest, ProjectId, Result, SessionId, Timestamp, ToolNames, limits,
 };
-use store::{Row, params};
+use store::{Row, Seal, params};
 
 use crate::access::Access;
 use crate::audit::Event;
@@ -215,8 +215,14 @@ impl Sessions<'_> {
         Ok(Page::from_rows(rows, page.rows, |session| Cursor { created_at: session.created_at, id: session.id.to_string() }))
     }
 
-    /// Ends a session: its key is dead and its door answers 410 when this answers. Ending it twice is a conflict.
-    pub async fn end(&self, id: &SessionId, outcome: Option<SessionOutcome>) -> Result<Option<Session>> {
+    /// Ends a session: its key is dead and its door answers 410 when this answers. Ending it twice is a conflict. What else
+    /// follows from the end, `also` writes in the same transaction.
+    pub async fn end(
+        &self,
+        id: &SessionId,
+        outcome: Option<SessionOutcome>,
+        also: Option<Arc<dyn Seal>>,
+    ) -> Result<Option<Session>> {
         if self.get(id).await?.is_none() {
             return Ok(None);
         }
@@ -230,6 +236,7 @@ impl Sessions<'_> {
                 }
                 tx.execute(sql::REVOKE_KEYS, &params![id, now])?;
                 tx.bump()?;
+                also.as_ref().map_or(Ok(()), |also| also.apply(tx))?;
                 let event = Event::new("session.ended", "session", id);
                 access.record(tx, event.with_some("outcome", outcome.map(SessionOutcome::word)))?;
                 tx.first(sql::GET, &params![id], Session::from_row)

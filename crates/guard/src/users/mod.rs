@@ -47,9 +47,14 @@ impl Role {
     pub fn scopes(self) -> ScopeSet {
         match self {
             Role::Owner | Role::Admin => ScopeSet::EVERYTHING,
-            Role::Member => {
-                ScopeSet::of(&[Scope::OrgRead, Scope::BricksRead, Scope::KitsRead, Scope::AuditRead, Scope::MetricsRead])
-            }
+            Role::Member => ScopeSet::of(&[
+                Scope::OrgRead,
+                Scope::BricksRead,
+                Scope::KitsRead,
+                Scope::MemoryRead,
+                Scope::AuditRead,
+                Scope::MetricsRead,
+            ]),
         }
     }
 }

@@ -48,6 +48,7 @@ path_ids! {
     base::BrickId, "brickId", "brick";
     base::KitId, "kitId", "kit";
     base::WebhookId, "webhookId", "webhook";
+    base::ObservationId, "observationId", "observation";
 }
 
 /// The id in the path.

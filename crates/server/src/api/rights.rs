@@ -47,6 +47,8 @@ scopes! {
     BricksRead = "bricks:read";
     KitsRead = "kits:read";
     MetricsRead = "metrics:read";
+    MemoryRead = "memory:read";
+    MemoryWrite = "memory:write";
 }
 
 /// The operator of the instance.

@@ -237,7 +237,11 @@ async fn end(
     _: Query<Nothing>,
     OptionalBody(end): OptionalBody<SessionEnd>,
 ) -> Result<Json<SessionAnswer>> {
-    let ended = access.sessions().end(&id, end.outcome.map(|outcome| outcome.0)).await?;
+    let outcome = end.outcome.map(|outcome| outcome.0);
+    // What the session had recalled learns from how it ended.
+    let learns = outcome.and_then(|outcome| knowledge::Outcome::parse(outcome.word()));
+    let learns = learns.map(|outcome| outcome.of_session(id.as_str(), access.clock()));
+    let ended = access.sessions().end(&id, outcome, learns).await?;
     answer(ended, access.clock().now())
 }
 

@@ -57,6 +57,8 @@ texts! {
         "a webhook's address begins with http:// or https:// and has at most 2000 characters of ASCII without spaces";
     EventName, 3, NAME_CHARS_MAX, EVENT, is_event_name,
         "an event is pre-verb, post-verb, verb-error, a type such as key.minted, or a family such as policy.*";
+    Question, 1, limits::QUERY_CHARS_MAX, NO_NUL, has_no_nul,
+        "a question has 1 to 50000 characters and no NUL";
     Description, 0, limits::DESCRIPTION_CHARS_MAX, NO_NUL, has_no_nul,
         "a description or note has at most 500 characters and no NUL";
     EvaluationPrompt, 0, limits::EVALUATION_PROMPT_CHARS_MAX, NO_NUL, has_no_nul,

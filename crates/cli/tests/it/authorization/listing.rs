@@ -76,7 +76,8 @@ both_engines! {
     async fn an_agent_is_listed_exactly_what_it_can_call(engine: Engine) {
         let crib = Crib::start_with(engine, |config| config.limits.agent_calls_burst = 1_000_000).await;
         let tenant = crib.tenant().await;
-        let body = json!({"name": "agent", "scopes": [], "tools": [], "rate_limit": {"per_minute": 1_000_000}});
+        let rate = json!({"per_minute": 1_000_000});
+        let body = json!({"name": "agent", "projectId": tenant.project, "scopes": [], "tools": [], "rate_limit": rate});
         let agent = tenant.agent_with(body).await;
         let path = format!("agents/{}", agent.id);
         let message: Value = serde_json::from_str(&everything()).unwrap();

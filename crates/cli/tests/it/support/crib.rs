@@ -29,7 +29,11 @@ impl Crib {
 
     /// Starts a server whose configuration the test has changed.
     pub(crate) async fn start_with(engine: Engine, change: impl FnOnce(&mut Config)) -> Self {
-        let folder = TempDir::with_prefix("toolcrib-it-").unwrap();
+        Self::start_in(TempDir::with_prefix("toolcrib-it-").unwrap(), engine, change).await
+    }
+
+    /// Starts a server in a folder, which may hold another's data.
+    pub(crate) async fn start_in(folder: TempDir, engine: Engine, change: impl FnOnce(&mut Config)) -> Self {
         let mut config = Config::new(folder.path().join("data"));
         config.listen = ([127, 0, 0, 1], 0).into();
         if engine == Engine::Postgres {
@@ -66,8 +70,14 @@ impl Crib {
         }
     }
 
-    pub(crate) async fn stop(mut self) {
+    pub(crate) async fn stop(self) {
+        self.stop_and_keep().await;
+    }
+
+    /// Stops, and leaves the folder.
+    pub(crate) async fn stop_and_keep(mut self) -> TempDir {
         self.server.take().unwrap().stop().await;
+        self.folder
     }
 
     /// Changes rows behind the server's back, as someone with the database's password would. The org is `?1`.

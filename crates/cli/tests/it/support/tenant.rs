@@ -73,7 +73,9 @@ impl<'c> Tenant<'c> {
 
     /// Opens a session with more than a project.
     pub(crate) async fn session_with(&self, mut body: Value) -> Session<'c> {
-        body["projectId"] = json!(self.project);
+        if body.get("projectId").is_none() {
+            body["projectId"] = json!(self.project);
+        }
         let opened = self.post("sessions", body).await.expect(201);
         let entry = &opened["mcpConfig"]["mcpServers"]["toolcrib"];
         let bearer = entry["headers"]["Authorization"].as_str().unwrap();

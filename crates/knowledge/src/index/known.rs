@@ -1,0 +1,110 @@
+//! What an index knows of each item beside its words: enough to rank without asking the rows.
+
+use std::collections::HashMap;
+
+use base::Timestamp;
+use search::vectors::VectorIndex;
+
+/// What the ranking needs of an item.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Note {
+    pub(crate) created_at: Timestamp,
+    pub(crate) weight: f32,
+}
+
+/// An item, and the session it was said in.
+struct Item {
+    note: Note,
+    session: u32,
+}
+
+/// Vectors and notes of one project.
+pub(super) struct Known {
+    pub(super) vectors: VectorIndex,
+    items: HashMap<u64, Item>,
+    sessions: HashMap<String, u32>,
+    /// The items of each session, in the order they were said.
+    said: Vec<Vec<u64>>,
+}
+
+impl Known {
+    pub(super) fn new(dimension: usize) -> Self {
+        Self { vectors: VectorIndex::new(dimension), items: HashMap::new(), sessions: HashMap::new(), said: Vec::new() }
+    }
+
+    pub(super) fn contains(&self, number: u64) -> bool {
+        self.items.contains_key(&number)
+    }
+
+    pub(super) fn note(&self, number: u64) -> Option<Note> {
+        self.items.get(&number).map(|item| item.note)
+    }
+
+    /// Takes an item in, or its new weight.
+    pub(super) fn put(&mut self, number: u64, session: &str, note: Note) {
+        if let Some(item) = self.items.get_mut(&number) {
+            item.note = note;
+            return;
+        }
+        let place = match self.sessions.get(session) {
+            Some(place) => *place,
+            None => {
+                let place = u32::try_from(self.said.len()).unwrap_or(u32::MAX);
+                self.sessions.insert(session.to_owned(), place);
+                self.said.push(Vec::new());
+                place
+            }
+        };
+        if let Some(said) = self.said.get_mut(place as usize) {
+            // Nearly always the last, because numbers rise.
+            let at = said.partition_point(|earlier| *earlier < number);
+            said.insert(at, number);
+        }
+        self.items.insert(number, Item { note, session: place });
+    }
+
+    pub(super) fn remove(&mut self, number: u64) {
+        self.vectors.remove(number);
+        if let Some(item) = self.items.remove(&number)
+            && let Some(said) = self.said.get_mut(item.session as usize)
+        {
+            said.retain(|other| *other != number);
+        }
+    }
+
+    /// What the same session said just before and just after.
+    pub(super) fn neighbours(&self, number: u64) -> Vec<u64> {
+        let said = self.items.get(&number).and_then(|item| self.said.get(item.session as usize));
+        let Some((said, at)) = said.and_then(|said| Some((said, said.binary_search(&number).ok()?))) else {
+            return Vec::new();
+        };
+        let before = at.checked_sub(1).and_then(|before| said.get(before));
+        before.into_iter().chain(said.get(at + 1)).copied().collect()
+    }
+
+    /// Memory held, about.
+    pub(super) fn bytes(&self) -> usize {
+        const ITEM_BYTES: usize = 64;
+        self.vectors.bytes() + self.items.len() * ITEM_BYTES
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn neighbours_are_those_of_the_same_session() {
+        let mut known = Known::new(4);
+        let note = Note { created_at: Timestamp::from_ms(0), weight: 1.0 };
+        for (number, session) in [(1, "a"), (2, "b"), (5, "a"), (3, "a"), (9, "a")] {
+            known.put(number, session, note);
+        }
+        assert_eq!(known.neighbours(3), [1, 5]);
+        assert_eq!((known.neighbours(1), known.neighbours(9)), (vec![3], vec![5]));
+        assert!(known.neighbours(2).is_empty() && known.neighbours(7).is_empty());
+        known.remove(5);
+        assert_eq!(known.neighbours(3), [1, 9]);
+        assert!(!known.contains(5));
+    }
+}

@@ -1,0 +1,45 @@
+//! Memory: observations that agents noted, found again by words, meaning and time.
+//!
+//! The server stamps who said what, when and in which session. The same text from the same agent is one observation; from another
+//! agent it is a second one, and both count as corroborated. What a session was given by recall and sends back is no news. A
+//! weight, one at first, moves when a session that recalled the observation ends with an outcome; it bends the order and hides
+//! nothing.
+
+mod budget;
+mod manage;
+mod observation;
+mod outcome;
+mod rank;
+mod recall;
+mod remember;
+mod sql;
+mod text;
+
+use base::{Clock, ProjectId};
+use store::OrgStore;
+
+pub use budget::{Budget, WorkType};
+pub use manage::{Forgotten, ObservationFilter};
+pub use observation::{NewObservation, Observation, WeightMove};
+pub use outcome::Outcome;
+pub(crate) use rank::Ranked;
+pub use rank::{Mode, Ranking, Why};
+pub use recall::{Citation, Recall, Recalled};
+pub use remember::Remembered;
+
+pub(crate) use sql::{CHANGED_SINCE, indexed_text};
+
+/// The memory of one project.
+#[derive(Clone)]
+pub struct Memory {
+    rows: OrgStore,
+    project: ProjectId,
+    clock: Clock,
+}
+
+impl Memory {
+    /// The memory among an org's rows.
+    pub fn new(rows: OrgStore, project: ProjectId, clock: Clock) -> Self {
+        Self { rows, project, clock }
+    }
+}

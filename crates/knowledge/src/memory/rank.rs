@@ -1,0 +1,145 @@
+//! The order of what was found: words and meaning first, bent a little by age and by how well each has served.
+
+use base::Timestamp;
+use search::fusion::{Fused, Weights};
+
+use crate::index::Note;
+
+/// The age at which an observation has lost half of what being new gave it.
+const HALF_LIFE_MS: f64 = 7.0 * 24.0 * 60.0 * 60.0 * 1_000.0;
+
+/// Which legs are asked.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Mode {
+    /// Words only.
+    Keyword,
+    /// Meaning only.
+    Vector,
+    /// Both, and neighbours in time.
+    #[default]
+    Fused,
+}
+
+/// How much each part counts. The defaults were chosen on the tuning half of the evaluation set (`examples/tune.rs`): from a vector's
+/// weight of 4 on the figures hardly change, and neighbours help a little.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Ranking {
+    /// Words against meaning against neighbours.
+    pub weights: Weights,
+    /// The most that being new adds, as a part of the score.
+    pub recency: f32,
+    /// The most that having served badly takes, as a part of the score.
+    pub learned: f32,
+    /// The cosine from which on meaning alone makes a hit.
+    pub cosine_min: f32,
+    /// Which legs are asked.
+    pub mode: Mode,
+}
+
+impl Default for Ranking {
+    fn default() -> Self {
+        let weights = Weights { keyword: 1.0, vector: 5.0, neighbour: 0.1 };
+        Self { weights, recency: 0.1, learned: 0.3, cosine_min: 0.2, mode: Mode::Fused }
+    }
+}
+
+/// What a hit owes its place to. The parts add up to the score.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Why {
+    /// From the words.
+    pub keyword: f32,
+    /// From the meaning.
+    pub vector: f32,
+    /// From neighbours in time of the same session.
+    pub neighbours: f32,
+    /// From being new.
+    pub recency: f32,
+    /// From how well it has served: nothing at best.
+    pub weight: f32,
+}
+
+/// A hit in its place.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Ranked {
+    pub(crate) number: u64,
+    pub(crate) score: f32,
+    pub(crate) why: Why,
+}
+
+impl Ranking {
+    /// Orders what was found, best first. What has neither a word nor enough of the meaning is no hit.
+    pub(crate) fn order(&self, hits: Vec<Fused>, note_of: impl Fn(u64) -> Option<Note>, now: Timestamp) -> Vec<Ranked> {
+        let ranked =
+            hits.into_iter().filter(|hit| self.finds(hit)).filter_map(|hit| Some(self.bent(&hit, note_of(hit.id)?, now)));
+        let mut ranked: Vec<Ranked> = ranked.collect();
+        ranked.sort_by(|left, right| right.score.total_cmp(&left.score).then(right.number.cmp(&left.number)));
+        ranked
+    }
+
+    /// Whether something is a hit by itself: it has a word of the query, or enough of its meaning. Neighbours lift hits, and make none.
+    pub(crate) fn finds(&self, hit: &Fused) -> bool {
+        hit.keyword > 0.0 || hit.cosine.is_some_and(|cosine| cosine >= self.cosine_min)
+    }
+
+    fn bent(&self, hit: &Fused, note: Note, now: Timestamp) -> Ranked {
+        let age_ms = (now.ms() - note.created_at.ms()).max(0) as f64;
+        let freshness = 0.5_f64.powf(age_ms / HALF_LIFE_MS) as f32;
+        let why = Why {
+            keyword: hit.keyword,
+            vector: hit.vector,
+            neighbours: hit.neighbour,
+            recency: hit.score * self.recency * freshness,
+            weight: hit.score * self.learned * (note.weight - 1.0),
+        };
+        Ranked { number: hit.id, score: hit.score + why.recency + why.weight, why }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn hit(id: u64, keyword: f32, cosine: Option<f32>) -> Fused {
+        let vector = cosine.unwrap_or_default().max(0.0);
+        Fused { id, score: keyword + vector, keyword, vector, neighbour: 0.0, cosine }
+    }
+
+    fn order(hits: Vec<Fused>, note: impl Fn(u64) -> (i64, f32)) -> Vec<Ranked> {
+        let now = Timestamp::from_ms(1_000 * 24 * 60 * 60 * 1_000);
+        let note_of = |id| {
+            let (age_days, weight) = note(id);
+            Some(Note { created_at: now.plus_ms(-age_days * 24 * 60 * 60 * 1_000), weight })
+        };
+        Ranking::default().order(hits, note_of, now)
+    }
+
+    #[test]
+    fn of_equals_the_newer_and_the_better_comes_first() {
+        let ranked = order(vec![hit(1, 1.0, None), hit(2, 1.0, None)], |id| (if id == 2 { 0 } else { 30 }, 1.0));
+        assert_eq!(ranked[0].number, 2);
+        let ranked = order(vec![hit(1, 1.0, None), hit(2, 1.0, None)], |id| (1, if id == 1 { 1.0 } else { 0.2 }));
+        assert_eq!(ranked[0].number, 1);
+    }
+
+    #[test]
+    fn age_and_weight_bend_the_order_and_hide_nothing() {
+        let ranked = order(vec![hit(1, 1.0, None), hit(2, 0.5, None)], |id| if id == 1 { (10_000, 0.0) } else { (0, 1.0) });
+        assert_eq!(ranked.iter().map(|ranked| ranked.number).collect::<Vec<_>>(), [1, 2], "twice as good stays first");
+        assert!(ranked.iter().all(|ranked| ranked.score > 0.0));
+    }
+
+    #[test]
+    fn the_parts_add_up_to_the_score() {
+        for ranked in order(vec![hit(1, 0.7, Some(0.4)), hit(2, 0.0, Some(0.3))], |_| (3, 0.8)) {
+            let why = ranked.why;
+            let sum = why.keyword + why.vector + why.neighbours + why.recency + why.weight;
+            assert!((sum - ranked.score).abs() < 1e-6);
+        }
+    }
+
+    #[test]
+    fn far_off_meaning_without_a_word_is_no_hit() {
+        assert!(order(vec![hit(1, 0.0, Some(0.1))], |_| (0, 1.0)).is_empty());
+        assert_eq!(order(vec![hit(1, 0.1, Some(0.1))], |_| (0, 1.0)).len(), 1);
+    }
+}

@@ -1,0 +1,96 @@
+//! Observations, what was recalled of them, and how their weights moved.
+
+use base::Timestamp;
+
+/// What [`super::Observation::from_row`] reads.
+macro_rules! columns {
+    () => {
+        "id, number, agent_id, session_id, content, type, confidence, weight, corroborations, created_at, forgotten_at"
+    };
+}
+
+pub(super) const SAID_BEFORE: &str = "SELECT id FROM observations
+     WHERE org_id = ?1 AND project_id = ?2 AND hash = ?3 AND agent_id = ?4 AND forgotten_at IS NULL";
+
+pub(super) const SAID_BY_OTHERS: &str = "SELECT number FROM observations
+     WHERE org_id = ?1 AND project_id = ?2 AND hash = ?3 AND forgotten_at IS NULL";
+
+pub(super) const CORROBORATE: &str = "UPDATE observations SET corroborations = corroborations + 1, change = ?4
+     WHERE org_id = ?1 AND project_id = ?2 AND number = ?3";
+
+pub(super) const INSERT: &str =
+    "INSERT INTO observations (org_id, project_id, number, change, id, agent_id, session_id, content, hash, simhash, type,
+       confidence, weight, corroborations, created_at)
+     VALUES (?1, ?2, ?3, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, 1.0, ?12, ?13)";
+
+/// A session that was given more than this has forgotten the first of it.
+pub(super) const GIVEN: &str = "SELECT observations.id, recalls.hash, recalls.simhash FROM recalls
+     JOIN observations ON observations.org_id = recalls.org_id AND observations.project_id = recalls.project_id
+       AND observations.number = recalls.number
+     WHERE recalls.org_id = ?1 AND recalls.session_id = ?2 AND recalls.project_id = ?3
+     ORDER BY recalls.number DESC LIMIT 1000";
+
+pub(super) const RECENT_SIMHASHES: &str = "SELECT id, simhash FROM observations
+     WHERE org_id = ?1 AND project_id = ?2 AND forgotten_at IS NULL ORDER BY number DESC LIMIT 100";
+
+pub(crate) const CHANGED_SINCE: &str =
+    "SELECT number, change, session_id, agent_id, content, type, weight, created_at, forgotten_at FROM observations
+     WHERE org_id = ?1 AND project_id = ?2 AND change > ?3 ORDER BY change LIMIT ?4";
+
+/// Up to sixteen at once: a number that nothing has fills what is left.
+pub(super) const BY_NUMBERS: &str = concat!(
+    "SELECT ",
+    columns!(),
+    ", hash, simhash FROM observations WHERE org_id = ?1 AND project_id = ?2 AND forgotten_at IS NULL
+     AND number IN (?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18)"
+);
+
+pub(super) const GIVE: &str = "INSERT INTO recalls (org_id, session_id, project_id, number, hash, simhash, recalled_at)
+     VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7) ON CONFLICT (org_id, session_id, project_id, number) DO UPDATE
+     SET recalled_at = excluded.recalled_at";
+
+/// What a session was given and has not voted on.
+pub(super) const TO_MOVE: &str = "SELECT recalls.project_id, recalls.number, observations.weight FROM recalls
+     JOIN observations ON observations.org_id = recalls.org_id AND observations.project_id = recalls.project_id
+       AND observations.number = recalls.number
+     WHERE recalls.org_id = ?1 AND recalls.session_id = ?2 AND NOT EXISTS (SELECT 1 FROM weight_moves
+       WHERE weight_moves.org_id = recalls.org_id AND weight_moves.project_id = recalls.project_id
+         AND weight_moves.number = recalls.number AND weight_moves.session_id = recalls.session_id)
+     ORDER BY recalls.project_id, recalls.number";
+
+pub(super) const MOVE: &str = "UPDATE observations SET weight = ?4, change = ?5
+     WHERE org_id = ?1 AND project_id = ?2 AND number = ?3";
+
+pub(super) const RECORD_MOVE: &str =
+    "INSERT INTO weight_moves (org_id, project_id, number, session_id, outcome, weight_before, weight_after, moved_at)
+     VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)";
+
+pub(super) const MOVES: &str = "SELECT session_id, outcome, weight_before, weight_after, moved_at FROM weight_moves
+     WHERE org_id = ?1 AND project_id = ?2 AND number = ?3 ORDER BY moved_at, session_id";
+
+pub(super) const BY_ID: &str =
+    concat!("SELECT ", columns!(), " FROM observations WHERE org_id = ?1 AND project_id = ?2 AND id = ?3");
+
+/// As of a time: what was known then and is not forgotten since. `?4` is an agent, `?5` a session, `?6` a type, each or NULL.
+pub(super) const LIST: &str = concat!(
+    "SELECT ",
+    columns!(),
+    " FROM observations WHERE org_id = ?1 AND project_id = ?2 AND number < ?3 AND forgotten_at IS NULL
+     AND (CAST(?4 AS TEXT) IS NULL OR agent_id = ?4) AND (CAST(?5 AS TEXT) IS NULL OR session_id = ?5)
+     AND (CAST(?6 AS TEXT) IS NULL OR type = ?6) AND created_at <= ?7 ORDER BY number DESC LIMIT ?8"
+);
+
+pub(super) const FORGET: &str =
+    "UPDATE observations SET content = '', hash = '', simhash = 0, change = ?4, forgotten_at = ?5, forgotten_by = ?6
+     WHERE org_id = ?1 AND project_id = ?2 AND number = ?3";
+
+pub(super) const OF_AUTHOR: &str = "SELECT number FROM observations
+     WHERE org_id = ?1 AND project_id = ?2 AND forgotten_at IS NULL
+     AND (CAST(?3 AS TEXT) IS NULL OR agent_id = ?3) AND (CAST(?4 AS TEXT) IS NULL OR session_id = ?4) AND created_at >= ?5
+     ORDER BY number LIMIT ?6";
+
+/// The words that an observation is found by: who said it, what it is and when count as words, too.
+pub(crate) fn indexed_text(content: &str, kind: &str, agent: &str, created_at: Timestamp) -> String {
+    let day: String = created_at.to_string().chars().take(10).collect();
+    format!("{content}\n{kind} {agent} {day}")
+}

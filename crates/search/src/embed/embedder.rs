@@ -1,0 +1,84 @@
+//! What any embedder can do, and what a vector is.
+
+use std::ops::Deref;
+use std::sync::Arc;
+
+use base::Result;
+
+/// Turns texts into vectors. Vectors of different models must never be compared: keep the model's name with each.
+///
+/// Embedding takes milliseconds at best: call it where a thread may be busy.
+pub trait Embedder: Send + Sync {
+    /// The model's name, with whatever decides over its vectors: the same name means comparable vectors.
+    fn model(&self) -> &str;
+
+    /// How many numbers its vectors have.
+    fn dimension(&self) -> usize;
+
+    /// The vector of a text.
+    fn embed(&self, text: &str) -> Result<Embedding>;
+
+    /// The vectors of many texts, in their order.
+    fn embed_batch(&self, texts: &[&str]) -> Result<Vec<Embedding>> {
+        texts.iter().map(|text| self.embed(text)).collect()
+    }
+}
+
+/// A vector of length 1. Clones share their numbers.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Embedding(Arc<[f32]>);
+
+impl Embedding {
+    /// A vector in the direction of these numbers. Zeros have no direction and stay zeros.
+    pub fn new(mut numbers: Vec<f32>) -> Self {
+        let length = simd::dot_f32(&numbers, &numbers).sqrt();
+        if length > 0.0 {
+            numbers.iter_mut().for_each(|number| *number /= length);
+        }
+        Self(numbers.into())
+    }
+
+    /// The first `dimension` numbers as a vector of its own; the whole vector if it has no more than that.
+    #[must_use]
+    pub fn cut(&self, dimension: usize) -> Self {
+        match self.0.get(..dimension) {
+            Some(numbers) if numbers.len() < self.0.len() => Self::new(numbers.to_vec()),
+            _ => self.clone(),
+        }
+    }
+
+    /// How alike two vectors of one model point: 1 in the same direction, 0 at right angles.
+    pub fn cosine(&self, other: &Self) -> f32 {
+        simd::dot_f32(&self.0, &other.0)
+    }
+}
+
+impl Deref for Embedding {
+    type Target = [f32];
+
+    fn deref(&self) -> &[f32] {
+        &self.0
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn vectors_have_length_one_also_when_they_are_cut() {
+        let vector = Embedding::new(vec![3.0, 4.0, 12.0]);
+        assert!((vector.cosine(&vector) - 1.0).abs() < 1e-6);
+        let cut = vector.cut(2);
+        assert!(cut.iter().zip([0.6, 0.8]).all(|(number, known)| (number - known).abs() < 1e-6));
+        assert_eq!(cut.len(), 2);
+        assert_eq!(vector.cut(3), vector);
+        assert_eq!(vector.cut(1_024), vector);
+        assert!(vector.cut(0).is_empty());
+    }
+
+    #[test]
+    fn zeros_stay_zeros() {
+        assert_eq!(Embedding::new(vec![0.0; 3]).to_vec(), [0.0; 3]);
+    }
+}

@@ -1,0 +1,93 @@
+//! The folder as tantivy sees it: mapped into memory for reading, and written without waiting for the disk.
+//!
+//! A commit of tantivy's own folder syncs some twenty files, which takes seconds on a busy disk. A cache need not survive a loss of
+//! power: whatever is left then is found out by its checksums when the folder is opened, and begun anew. What must hold is
+//! that a crash of this process loses nothing it had committed, and for that the kernel's cache is enough.
+
+use std::fs::{self, File};
+use std::io::{self, BufWriter, Write};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use tantivy::directory::error::{DeleteError, LockError, OpenReadError, OpenWriteError};
+use tantivy::directory::{
+    AntiCallToken, Directory, DirectoryLock, FileHandle, Lock, MmapDirectory, TerminatingWrite, WatchCallback, WatchHandle,
+    WritePtr,
+};
+
+#[derive(Clone, Debug)]
+pub(super) struct Unsynced {
+    mapped: MmapDirectory,
+    folder: PathBuf,
+}
+
+impl Unsynced {
+    pub(super) fn open(folder: &Path) -> Result<Self, tantivy::TantivyError> {
+        Ok(Self { mapped: MmapDirectory::open(folder)?, folder: folder.to_owned() })
+    }
+}
+
+impl Directory for Unsynced {
+    fn open_write(&self, path: &Path) -> Result<WritePtr, OpenWriteError> {
+        let file = File::create_new(self.folder.join(path)).map_err(|error| match error.kind() {
+            io::ErrorKind::AlreadyExists => OpenWriteError::FileAlreadyExists(path.to_owned()),
+            _ => OpenWriteError::wrap_io_error(error, path.to_owned()),
+        })?;
+        Ok(BufWriter::new(Box::new(Unfinished(file))))
+    }
+
+    /// Readers see the old content or the new: the new is written beside the old and takes its name.
+    fn atomic_write(&self, path: &Path, data: &[u8]) -> io::Result<()> {
+        let target = self.folder.join(path);
+        let beside = target.with_extension("new");
+        fs::write(&beside, data)?;
+        fs::rename(beside, target)
+    }
+
+    fn sync_directory(&self) -> io::Result<()> {
+        Ok(())
+    }
+
+    fn get_file_handle(&self, path: &Path) -> Result<Arc<dyn FileHandle>, OpenReadError> {
+        self.mapped.get_file_handle(path)
+    }
+
+    fn delete(&self, path: &Path) -> Result<(), DeleteError> {
+        self.mapped.delete(path)
+    }
+
+    fn exists(&self, path: &Path) -> Result<bool, OpenReadError> {
+        self.mapped.exists(path)
+    }
+
+    fn atomic_read(&self, path: &Path) -> Result<Vec<u8>, OpenReadError> {
+        self.mapped.atomic_read(path)
+    }
+
+    fn acquire_lock(&self, lock: &Lock) -> Result<DirectoryLock, LockError> {
+        self.mapped.acquire_lock(lock)
+    }
+
+    fn watch(&self, callback: WatchCallback) -> tantivy::Result<WatchHandle> {
+        self.mapped.watch(callback)
+    }
+}
+
+/// A file that tantivy is writing.
+struct Unfinished(File);
+
+impl Write for Unfinished {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0.write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.0.flush()
+    }
+}
+
+impl TerminatingWrite for Unfinished {
+    fn terminate_ref(&mut self, _: AntiCallToken) -> io::Result<()> {
+        self.0.flush()
+    }
+}

@@ -1,0 +1,152 @@
+//! The index: a committed part, the tail that is being committed, and the tail that is being written.
+
+use std::collections::HashSet;
+use std::path::Path;
+use std::sync::{Arc, Mutex, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
+
+use super::KeywordError;
+use super::analysis::document_terms;
+use super::cache::{Cache, Recovery};
+use super::query::{Committed, Parts};
+use super::tail::Tail;
+use crate::top::Hit;
+
+/// Writes, and terms of all writes, from which a flush is worth its cost.
+const FLUSH_WANTED: (usize, usize) = (4_096, 1 << 19);
+/// Writes, and terms of all writes, that a tail holds at most: some tens of megabytes.
+const TAIL_MAX: (usize, usize) = (32_768, 1 << 22);
+
+/// Words of one project's items. All methods may be called from any thread; only [`KeywordIndex::flush`] takes long, and it
+/// keeps nobody waiting.
+pub struct KeywordIndex {
+    cache: Cache,
+    state: RwLock<State>,
+    /// Held while flushing: one at a time.
+    flushing: Mutex<()>,
+}
+
+struct State {
+    committed: Committed,
+    /// Being committed, or left over from a commit that failed.
+    frozen: Option<Arc<Tail>>,
+    active: Tail,
+    position: u64,
+}
+
+impl KeywordIndex {
+    /// Opens the cache in a folder that belongs to it alone, and says from where to replay. A folder that is missing, or holds
+    /// anything but a sound cache of this version, is emptied and begun anew; an error means that the folder cannot be used at all.
+    pub fn open(folder: &Path) -> Result<(Self, Recovery), KeywordError> {
+        let (cache, recovery) = Cache::in_folder(folder)?;
+        Ok((Self::over(cache, recovery.position)?, recovery))
+    }
+
+    /// An index without a folder.
+    pub fn in_memory() -> Result<Self, KeywordError> {
+        Self::over(Cache::in_memory()?, 0)
+    }
+
+    fn over(cache: Cache, position: u64) -> Result<Self, KeywordError> {
+        let committed = Committed::new(cache.searcher(), cache.fields.words)?;
+        let state = State { committed, frozen: None, active: Tail::default(), position };
+        Ok(Self { cache, state: RwLock::new(state), flushing: Mutex::new(()) })
+    }
+
+    /// Puts a text in place of the one that `id` had, if any. The next query sees it.
+    ///
+    /// `position` is the caller's: the number of the change this came from. Writes come in the order of their positions.
+    pub fn upsert(&self, id: u64, text: &str, position: u64) -> Result<(), KeywordError> {
+        let terms = document_terms(text);
+        self.writable()?.active.upsert(id, terms, position);
+        Ok(())
+    }
+
+    /// Forgets a text. The next query does not see it.
+    pub fn remove(&self, id: u64, position: u64) -> Result<(), KeywordError> {
+        self.writable()?.active.remove(id, position);
+        Ok(())
+    }
+
+    /// The best `limit` items for a question in plain words, best first; of equal ones the smaller id first.
+    ///
+    /// A filter is asked only about ids that would be among the best, and what it refuses makes room for the next.
+    pub fn search(&self, text: &str, limit: usize, filter: Option<&dyn Fn(u64) -> bool>) -> Result<Vec<Hit>, KeywordError> {
+        let state = self.read();
+        let tails: Vec<&Tail> = std::iter::once(&state.active).chain(state.frozen.as_deref()).collect();
+        let parts = Parts { tails: &tails, committed: &state.committed };
+        Ok(parts.search(text, limit, filter.unwrap_or(&|_| true))?)
+    }
+
+    /// The scores of certain items, as [`KeywordIndex::search`] would give them. Those without a word of the question are left out.
+    pub fn scores(&self, text: &str, ids: &[u64]) -> Result<Vec<Hit>, KeywordError> {
+        let ids: HashSet<u64> = ids.iter().copied().collect();
+        self.search(text, ids.len(), Some(&|id| ids.contains(&id)))
+    }
+
+    /// Commits what was written so far, and gives the position of the last committed write. Queries and writes go on meanwhile.
+    ///
+    /// When it fails nothing is lost: everything is still found, and the next flush tries again.
+    pub fn flush(&self) -> Result<u64, KeywordError> {
+        let _one_at_a_time = self.flushing.lock().unwrap_or_else(PoisonError::into_inner);
+        let Some(tail) = self.freeze() else { return Ok(self.read().position) };
+        self.cache.commit(&tail)?;
+        let committed = Committed::new(self.cache.searcher(), self.cache.fields.words)?;
+        let mut state = self.write();
+        state.committed = committed;
+        state.frozen = None;
+        state.position = tail.position();
+        Ok(state.position)
+    }
+
+    /// Sets aside what is to be committed. What an earlier flush could not commit goes first, and together with what was written
+    /// since, as long as both are not too much for one tail.
+    fn freeze(&self) -> Option<Arc<Tail>> {
+        let mut state = self.write();
+        let State { frozen, active, .. } = &mut *state;
+        match frozen.as_mut().map(Arc::get_mut) {
+            None => *frozen = Some(Arc::new(std::mem::take(active))),
+            Some(Some(earlier)) if !is_full(sum(earlier.size(), active.size())) => earlier.absorb(std::mem::take(active)),
+            Some(_) => {}
+        }
+        frozen.take_if(|tail| tail.is_empty());
+        frozen.clone()
+    }
+
+    /// Whether enough has been written that a flush should not wait for its time.
+    pub fn wants_flush(&self) -> bool {
+        let (writes, weight) = self.read().active.size();
+        writes >= FLUSH_WANTED.0 || weight >= FLUSH_WANTED.1
+    }
+
+    /// Writes that are not committed.
+    pub fn pending(&self) -> usize {
+        let state = self.read();
+        state.active.size().0 + state.frozen.as_ref().map_or(0, |tail| tail.size().0)
+    }
+
+    /// The position of the last committed write.
+    pub fn position(&self) -> u64 {
+        self.read().position
+    }
+
+    fn read(&self) -> RwLockReadGuard<'_, State> {
+        self.state.read().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn write(&self) -> RwLockWriteGuard<'_, State> {
+        self.state.write().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn writable(&self) -> Result<RwLockWriteGuard<'_, State>, KeywordError> {
+        let state = self.write();
+        if is_full(state.active.size()) { Err(KeywordError::TailFull) } else { Ok(state) }
+    }
+}
+
+fn sum(left: (usize, usize), right: (usize, usize)) -> (usize, usize) {
+    (left.0 + right.0, left.1 + right.1)
+}
+
+fn is_full((writes, weight): (usize, usize)) -> bool {
+    writes >= TAIL_MAX.0 || weight >= TAIL_MAX.1
+}

@@ -1,0 +1,91 @@
+//! Where the planes lie: blocks of rows, each plane of a block in one piece.
+//!
+//! A block's memory is never moved once it is full, so an index grows without ever holding itself twice.
+
+use super::quantised::{Quantised, Row};
+
+/// Rows in a block: large enough that a scan runs through long pieces of memory, small enough that growing is cheap.
+pub(super) const BLOCK_ROWS: usize = 1_024;
+
+pub(super) struct Rows {
+    dimension: usize,
+    blocks: Vec<Block>,
+    len: usize,
+}
+
+/// Rows of one stretch of slots.
+pub(super) struct Block {
+    pub(super) upper: Vec<i8>,
+    lower: Vec<i8>,
+    pub(super) steps: Vec<f32>,
+    /// Minus infinity marks a row that is gone: no bound computed from it is ever among the best.
+    pub(super) slacks: Vec<f32>,
+}
+
+impl Rows {
+    pub(super) fn new(dimension: usize) -> Self {
+        Self { dimension, blocks: Vec::new(), len: 0 }
+    }
+
+    pub(super) fn dimension(&self) -> usize {
+        self.dimension
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.len
+    }
+
+    pub(super) fn blocks(&self) -> &[Block] {
+        &self.blocks
+    }
+
+    /// Adds a row behind the last.
+    pub(super) fn push(&mut self, vector: &Quantised) {
+        if self.len.is_multiple_of(BLOCK_ROWS) {
+            self.blocks.push(Block { upper: Vec::new(), lower: Vec::new(), steps: Vec::new(), slacks: Vec::new() });
+        }
+        if let Some(block) = self.blocks.last_mut() {
+            block.upper.extend_from_slice(&vector.upper);
+            block.lower.extend_from_slice(&vector.lower);
+            block.steps.push(vector.step);
+            block.slacks.push(vector.slack);
+            self.len += 1;
+        }
+    }
+
+    /// Writes over a row.
+    pub(super) fn set(&mut self, slot: u32, vector: &Quantised) {
+        let (dimension, row) = (self.dimension, slot as usize % BLOCK_ROWS);
+        let Some(block) = self.blocks.get_mut(slot as usize / BLOCK_ROWS) else { return };
+        for (plane, source) in [(&mut block.upper, &vector.upper), (&mut block.lower, &vector.lower)] {
+            if let Some(target) = plane.get_mut(row * dimension..(row + 1) * dimension) {
+                target.copy_from_slice(source);
+            }
+        }
+        if let (Some(step), Some(slack)) = (block.steps.get_mut(row), block.slacks.get_mut(row)) {
+            (*step, *slack) = (vector.step, vector.slack);
+        }
+    }
+
+    /// Takes a row out of every scan.
+    pub(super) fn hide(&mut self, slot: u32) {
+        let block = self.blocks.get_mut(slot as usize / BLOCK_ROWS);
+        if let Some(slack) = block.and_then(|block| block.slacks.get_mut(slot as usize % BLOCK_ROWS)) {
+            *slack = f32::NEG_INFINITY;
+        }
+    }
+
+    pub(super) fn row(&self, slot: u32) -> Option<Row<'_>> {
+        let row = slot as usize % BLOCK_ROWS;
+        let range = row * self.dimension..(row + 1) * self.dimension;
+        let block = self.blocks.get(slot as usize / BLOCK_ROWS)?;
+        Some(Row { upper: block.upper.get(range.clone())?, lower: block.lower.get(range)?, step: *block.steps.get(row)? })
+    }
+
+    pub(super) fn bytes(&self) -> usize {
+        let blocks = self.blocks.iter().map(|block| {
+            block.upper.capacity() + block.lower.capacity() + 4 * (block.steps.capacity() + block.slacks.capacity())
+        });
+        blocks.sum::<usize>() + self.blocks.capacity() * size_of::<Block>()
+    }
+}
