@@ -54,9 +54,9 @@ pub async fn audit(options: &AuditOptions) -> Result<Report> {
     let at = |part: u64| START.plus_ms(signed(options.entries * part / 10 * APART_MS)).rfc3339();
     let (tenth, half, later) = (at(1), at(5), at(6));
     let deep = cursor_at(&bench, &half).await?;
-    let few = Aim::AtMost(4.0, "≤ 4 ×");
+    let few = Aim::AtMost(6.0, "≤ 6 ×");
     // Bounded by how many entries a page looks through, not by how many there are.
-    let bounded = Aim::AtMost(20.0, "≤ 20 ×");
+    let bounded = Aim::AtMost(40.0, "≤ 40 ×");
     for (name, filter, aim) in [
         ("an actor", "actorId=ses_7".to_owned(), few),
         ("a frequent type", "eventType=call.completed".to_owned(), few),
