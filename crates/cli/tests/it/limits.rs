@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use crate::support::{Crib, Engine, Session, both_engines, request};
+use crate::support::{Crib, Engine, Session, both_engines, modern, request};
 
 both_engines! {
     async fn an_orgs_callers_share_its_rate(engine: Engine) {
@@ -54,6 +54,12 @@ both_engines! {
             let session = crib.tenant().await.session().await;
             let refused = session.rpc(&request(1, "ping", json!({}))).await;
             assert_eq!((refused.expect(429), refused.header("retry-after")), (json!({"error": "Too many requests"}), Some("1")));
+            // A stream lasts, and has a limit of its own.
+            let listen = modern("s", "subscriptions/listen", json!({"notifications": {"toolsListChanged": true}}));
+            let stream = session.builder().header("accept", "application/json, text/event-stream");
+            let stream = stream.header("mcp-protocol-version", "2026-07-28").header("mcp-method", "subscriptions/listen");
+            let stream = stream.body(listen.to_string()).send().await.unwrap();
+            assert_eq!(stream.status(), 200, "{spent}");
         }
     }
 

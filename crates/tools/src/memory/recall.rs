@@ -28,7 +28,7 @@ pub(crate) struct Input {
 pub(crate) struct Output {
     /// Best first.
     observations: Vec<Observation>,
-    /// Facts of the knowledge graph that belong to the query.
+    /// Facts of the knowledge graph. This release has no graph, so there are none.
     triplets: Vec<serde_json::Value>,
     /// What was given of what may be, in tokens of four characters.
     budget: Budget,
