@@ -137,13 +137,18 @@ pub(crate) async fn run(args: MemoryArgs) -> Result<()> {
             place.print_as(&answer, || format!("forgotten: {id}"))
         }
         Verb::Rollback { filter, since, yes } => {
+            if filter.agent.is_none() && filter.session.is_none() {
+                bail!("say whose observations to forget: --agent, --session, or both");
+            }
             let body = said([
                 ("agentId", filter.agent.map(|agent| json!(agent))),
                 ("sessionId", filter.session.map(|session| json!(session))),
                 ("since", since.map(|since| json!(since))),
             ]);
             if !yes {
-                bail!("this forgets for good everything that {body} names: say --yes");
+                bail!(
+                    "this forgets for good what the agent or session wrote: say --yes, or look first with `toolcrib memory list`"
+                );
             }
             roll_back(&place, &format!("{base}/rollback"), &body).await
         }
