@@ -11,9 +11,10 @@ use xtask::root;
 /// Which of our crates each crate may depend on, tests aside. The drawing in ARCHITECTURE.md, as data.
 const MAY_DEPEND_ON: &[(&str, &[&str])] = &[
     ("base", &[]),
+    ("graph", &[]),
     ("simd", &[]),
     ("search", &["base", "simd"]),
-    ("knowledge", &["base", "search", "store"]),
+    ("knowledge", &["base", "graph", "search", "store"]),
     ("store", &["base"]),
     ("policy", &["base"]),
     ("audit", &["base"]),
@@ -22,7 +23,7 @@ const MAY_DEPEND_ON: &[(&str, &[&str])] = &[
     ("mcp", &["base"]),
     ("tools", &["base", "guard", "kits", "knowledge", "mcp"]),
     ("server", &["audit", "base", "guard", "kits", "knowledge", "mcp", "policy", "search", "store", "tools"]),
-    ("bench", &["audit", "base", "store"]),
+    ("bench", &["audit", "base", "graph", "store"]),
     ("cli", &["audit", "base", "bench", "guard", "knowledge", "mcp", "policy", "search", "server", "store"]),
     ("testkit", &["base", "store"]),
     ("xtask", &["base", "guard", "mcp", "server", "tools"]),
@@ -34,6 +35,7 @@ const MUST_NOT_USE: &[(&str, &[&str])] = &[
     ("mcp", &["tokio", "axum", "hyper"]),
     ("policy", &["tokio", "axum", "store"]),
     ("audit", &["tokio", "axum", "store"]),
+    ("graph", &["axum", "base", "rusqlite", "serde", "store", "tokio"]),
     ("guard", &["axum", "mcp", "reqwest", "rusqlite"]),
     ("search", &["axum", "rusqlite", "store", "tokio"]),
     ("kits", &["axum", "guard", "mcp", "rusqlite", "tokio-postgres"]),
