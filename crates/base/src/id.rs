@@ -189,6 +189,10 @@ ids! {
     WebhookId = "whk_", timed;
     /// Something an agent noted.
     ObservationId = "obs_", timed;
+    /// Something the knowledge graph knows facts about.
+    EntityId = "ent_", timed;
+    /// A fact of the knowledge graph.
+    TripletId = "tri_", timed;
     /// One request, as `x-request-id` and the audit trail name it.
     RequestId = "req_", counted;
 }

@@ -16,8 +16,8 @@ pub use clock::{Clock, Timestamp};
 pub use cursor::{Cursor, Page, PageRequest};
 pub use error::{Error, Kind, Result};
 pub use id::{
-    AgentId, BrickId, BrickVersionId, EventId, KeyId, KitId, KitVersionId, ObservationId, OrgId, ProjectId, RequestId, SessionId,
-    TokenId, UserId, WebhookId,
+    AgentId, BrickId, BrickVersionId, EntityId, EventId, KeyId, KitId, KitVersionId, ObservationId, OrgId, ProjectId, RequestId,
+    SessionId, TokenId, TripletId, UserId, WebhookId,
 };
 pub use network::{Network, is_public};
 pub use principal::{Actor, Allowlist, Door, Principal, ProjectView, ToolNames};

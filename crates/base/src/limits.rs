@@ -185,5 +185,29 @@ pub const INDEX_BYTES_MAX: usize = 512 * 1024 * 1024;
 pub const QUERY_VECTOR_CACHE_MAX: usize = 2_000;
 /// How often a server looks for texts that wait to be embedded and that nobody told it of: those of a node that crashed.
 pub const EMBED_SWEEP_SECONDS: u64 = 10 * 60;
+/// Triplets in one call: a call is one transaction, and the org's writes wait for it.
+pub const TRIPLETS_PER_CALL_MAX: usize = 100;
+/// Longest name or alias of an entity, and of its type: names are names, not sentences.
+pub const ENTITY_NAME_CHARS_MAX: usize = 200;
+/// Aliases that one call gives an entity.
+pub const ENTITY_ALIASES_MAX: usize = 20;
+/// Longest relationship.
+pub const RELATIONSHIP_CHARS_MAX: usize = 64;
+/// Longest description of a triplet.
+pub const TRIPLET_DESCRIPTION_CHARS_MAX: usize = 2_000;
+/// Most triplets that `graph_query` gives.
+pub const GRAPH_HITS_MAX: u32 = 100;
+/// Most entities that `graph_neighbors` gives.
+pub const NEIGHBOUR_ENTITIES_MAX: u32 = 1_000;
+/// Most triplets that `graph_neighbors` gives: between many entities there may be very many.
+pub const NEIGHBOUR_TRIPLETS_MAX: usize = 1_000;
+/// Triplets of one entity that are walked, heaviest first: a hub leads everywhere, and what leads everywhere says little.
+pub const GRAPH_FAN_OUT_MAX: usize = 1_000;
+/// Longest path that is looked for.
+pub const GRAPH_PATH_TRIPLETS_MAX: u32 = 20;
+/// Other facts that a triplet is said to conflict with.
+pub const CONFLICTS_MAX: usize = 10;
+/// Memory that graphs may take at a node before the least used are dropped; they are read again when they are asked for.
+pub const GRAPH_BYTES_MAX: usize = 512 * 1024 * 1024;
 /// How often word caches are written. What was not written is read from the rows again.
 pub const INDEX_FLUSH_SECONDS: u64 = 10;

@@ -5,7 +5,7 @@ use std::sync::{Mutex, PoisonError};
 
 use base::{Error, OrgId, ProjectId, Result};
 use search::embed::Embedding;
-use store::{OrgStore, params};
+use store::{AsParam, OrgStore, Param, Row, params};
 use tokio::sync::Notify;
 
 use crate::index::Indexes;
@@ -15,6 +15,24 @@ use crate::{changes, sql};
 const BATCH: u32 = 16;
 /// The largest 16-bit component: vectors have length one, so no component is larger than one.
 const ONE: f32 = 32_767.0;
+
+/// Whose texts are embedded. Each kind has an index of its own.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum TextKind {
+    /// What agents noted.
+    Observation,
+    /// Entities and triplets.
+    Graph,
+}
+
+impl AsParam for TextKind {
+    fn as_param(&self) -> Param<'_> {
+        Param::Text(match self {
+            Self::Observation => "observation",
+            Self::Graph => "graph",
+        })
+    }
+}
 
 /// How much of a project is known by meaning.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -53,30 +71,32 @@ impl Pending {
 impl Indexes {
     /// Embeds some of what waits in a project, and says how many that were: call it until it says none.
     pub async fn embed_some(&self, rows: &OrgStore, project: &ProjectId) -> Result<usize> {
-        let waiting =
-            rows.query(sql::UNEMBEDDED, &params![project, BATCH], |row| Ok((row.get::<i64>(0)?, row.get::<String>(1)?))).await?;
+        let row = |row: &Row<'_>| Ok(Waiting { number: row.get(0)?, kind: row.get(1)?, turn: row.get(2)?, text: row.get(3)? });
+        let waiting = rows.query(sql::UNEMBEDDED, &params![project, BATCH], row).await?;
         if waiting.is_empty() {
             return Ok(0);
         }
         let embedder = self.embedder();
         let model = embedder.model().to_owned();
-        let work = move || -> Result<Vec<(i64, Option<Embedding>)>> {
+        let work = move || -> Result<Vec<(Waiting, Option<Embedding>)>> {
             // What was forgotten has no text, and needs no vector.
             let embed = |text: &str| if text.is_empty() { Ok(None) } else { embedder.embed(text).map(Some) };
-            waiting.iter().map(|(number, text)| Ok((*number, embed(text)?))).collect()
+            let made = |waiting: Waiting| embed(&waiting.text).map(|embedding| (waiting, embedding));
+            waiting.into_iter().map(made).collect()
         };
         let made = tokio::task::spawn_blocking(work).await.map_err(Error::internal)??;
         let (project, count) = (*project, made.len());
         rows.write(move |tx| {
-            for (number, embedding) in &made {
-                // Whoever forgot it meanwhile, or was faster, has taken it out of the queue.
-                if tx.execute(sql::DEQUEUE, &params![project, number])? == 0 {
+            for (Waiting { number, kind, turn, .. }, embedding) in &made {
+                // Whoever forgot it meanwhile, or was faster, has taken it out of the queue; whoever changed it wants it made anew.
+                if tx.execute(sql::TAKE_EMBEDDED, &params![project, number, turn])? == 0 {
                     continue;
                 }
                 if let Some(embedding) = embedding {
                     let (change, vector) = (changes::next(tx, &project)?, to_row(embedding));
                     let dimension = i64::try_from(embedding.len()).unwrap_or(i64::MAX);
-                    tx.execute(sql::UPSERT_VECTOR, &params![project, number, change, model, dimension, vector.as_slice()])?;
+                    let vector = vector.as_slice();
+                    tx.execute(sql::UPSERT_VECTOR, &params![project, number, kind, change, model, dimension, vector])?;
                 }
             }
             Ok(())
@@ -93,6 +113,14 @@ impl Indexes {
         }
         rows.query(sql::PROJECTS_UNEMBEDDED, &[], |row| Ok(ProjectId::from_row(row.text(0)?))).await
     }
+}
+
+/// A text that has no vector yet.
+struct Waiting {
+    number: i64,
+    kind: String,
+    turn: i64,
+    text: String,
 }
 
 fn to_row(embedding: &[f32]) -> Vec<u8> {

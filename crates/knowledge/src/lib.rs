@@ -1,4 +1,5 @@
-//! What a project's agents know: **memory** keeps what they noted and gives it back when it helps.
+//! What a project's agents know: **memory** keeps what they noted and gives it back when it helps, and the **graph** keeps facts as
+//! triplets that can be walked.
 //!
 //! Rows are the truth, and everything a project knows is numbered by one counter. The indexes of a project (words and meaning)
 //! are caches in this process: each asks the rows for what changed since it last looked, so a write is found by the next query on
@@ -11,6 +12,7 @@ mod author;
 mod changes;
 mod embedding;
 mod evaluation;
+mod graph;
 mod index;
 mod memory;
 mod sql;
@@ -18,6 +20,11 @@ mod sql;
 pub use author::Author;
 pub use embedding::{Coverage, Pending};
 pub use evaluation::{Evaluation, EvaluationSet, Figures, Report, SetMemory, SetQuestion};
+pub use graph::{
+    Entity, EntityDetail, GraphHit, GraphHits, GraphQuery, GraphRanking, GraphStats, Improved, ImprovedEntity, ImprovedTriplet,
+    Ingested, Judgement, KnowledgeGraph, Mention, Merged, Neighbours, NeighboursQuery, NewEntity, NewTriplet, Path, PathQuery,
+    Provenance, RetractFilter, Retracted, Suggestion, Towards, Triplet, TripletDetail, TripletFilter, TripletRef,
+};
 pub use index::{Indexes, IndexesConfig};
 pub use memory::{
     Budget, Citation, Forgotten, Memory, Mode, NewObservation, Observation, ObservationFilter, Outcome, Ranking, Recall,

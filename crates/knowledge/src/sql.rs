@@ -7,30 +7,41 @@ pub(crate) const LAST_CHANGE: &str = "SELECT number FROM knowledge_changes WHERE
 
 /// Vectors of other models are left out: they cannot be compared.
 pub(crate) const VECTORS_SINCE: &str = "SELECT number, change, vector FROM vectors
-     WHERE org_id = ?1 AND project_id = ?2 AND change > ?3 AND model = ?4 ORDER BY change LIMIT ?5";
+     WHERE org_id = ?1 AND project_id = ?2 AND kind = ?3 AND change > ?4 AND model = ?5 ORDER BY change LIMIT ?6";
 
-pub(crate) const UPSERT_VECTOR: &str = "INSERT INTO vectors (org_id, project_id, number, change, model, dimension, vector)
-     VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7) ON CONFLICT (org_id, project_id, number) DO UPDATE
+pub(crate) const UPSERT_VECTOR: &str = "INSERT INTO vectors (org_id, project_id, number, kind, change, model, dimension, vector)
+     VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8) ON CONFLICT (org_id, project_id, number) DO UPDATE
      SET change = excluded.change, model = excluded.model, dimension = excluded.dimension, vector = excluded.vector";
 
 pub(crate) const DELETE_VECTOR: &str = "DELETE FROM vectors WHERE org_id = ?1 AND project_id = ?2 AND number = ?3";
 
-pub(crate) const ENQUEUE: &str = "INSERT INTO unembedded (org_id, project_id, number) VALUES (?1, ?2, ?3) ON CONFLICT DO NOTHING";
+pub(crate) const ENQUEUE: &str = "INSERT INTO unembedded (org_id, project_id, number, kind) VALUES (?1, ?2, ?3, ?4)
+     ON CONFLICT (org_id, project_id, number) DO UPDATE SET turn = unembedded.turn + 1";
 
 pub(crate) const DEQUEUE: &str = "DELETE FROM unembedded WHERE org_id = ?1 AND project_id = ?2 AND number = ?3";
 
-/// The newest first: what was just said is asked for first.
-pub(crate) const UNEMBEDDED: &str = "SELECT waiting.number, observations.content FROM unembedded waiting
-     JOIN observations ON observations.org_id = waiting.org_id AND observations.project_id = waiting.project_id
+/// Takes a text out of the queue, unless it was changed after it was read.
+pub(crate) const TAKE_EMBEDDED: &str =
+    "DELETE FROM unembedded WHERE org_id = ?1 AND project_id = ?2 AND number = ?3 AND turn = ?4";
+
+/// The newest first: what was just said is asked for first. What was forgotten has no text.
+pub(crate) const UNEMBEDDED: &str = "SELECT waiting.number, waiting.kind, waiting.turn,
+       COALESCE(observations.content, triplets.text, entities.text, '') FROM unembedded waiting
+     LEFT JOIN observations ON observations.org_id = waiting.org_id AND observations.project_id = waiting.project_id
        AND observations.number = waiting.number
+     LEFT JOIN triplets ON triplets.org_id = waiting.org_id AND triplets.project_id = waiting.project_id
+       AND triplets.number = waiting.number
+     LEFT JOIN entities ON entities.org_id = waiting.org_id AND entities.project_id = waiting.project_id
+       AND entities.number = waiting.number
      WHERE waiting.org_id = ?1 AND waiting.project_id = ?2 ORDER BY waiting.number DESC LIMIT ?3";
 
-pub(crate) const UNEMBEDDED_COUNT: &str = "SELECT CAST(count(*) AS BIGINT) FROM unembedded WHERE org_id = ?1 AND project_id = ?2";
+pub(crate) const UNEMBEDDED_COUNT: &str =
+    "SELECT CAST(count(*) AS BIGINT) FROM unembedded WHERE org_id = ?1 AND project_id = ?2 AND kind = ?3";
 
 pub(crate) const PROJECTS_UNEMBEDDED: &str = "SELECT DISTINCT project_id FROM unembedded WHERE org_id = ?1";
 
 /// What another model has embedded waits for this one.
-pub(crate) const ENQUEUE_OTHER_MODELS: &str = "INSERT INTO unembedded (org_id, project_id, number)
-     SELECT org_id, project_id, number FROM vectors WHERE org_id = ?1 AND model <> ?2 ON CONFLICT DO NOTHING";
+pub(crate) const ENQUEUE_OTHER_MODELS: &str = "INSERT INTO unembedded (org_id, project_id, number, kind)
+     SELECT org_id, project_id, number, kind FROM vectors WHERE org_id = ?1 AND model <> ?2 ON CONFLICT DO NOTHING";
 
 pub(crate) const ANY_OTHER_MODEL: &str = "SELECT 1 FROM vectors WHERE org_id = ?1 AND (model < ?2 OR model > ?2) LIMIT 1";

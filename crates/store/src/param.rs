@@ -1,8 +1,8 @@
 //! Values that go into a statement, the same for both engines.
 
 use base::{
-    AgentId, BrickId, BrickVersionId, Error, KeyId, Kind, KitId, KitVersionId, ObservationId, OrgId, ProjectId, Result,
-    SessionId, Timestamp, TokenId, UserId, WebhookId,
+    AgentId, BrickId, BrickVersionId, EntityId, Error, KeyId, Kind, KitId, KitVersionId, ObservationId, OrgId, ProjectId, Result,
+    SessionId, Timestamp, TokenId, TripletId, UserId, WebhookId,
 };
 use bytes::BytesMut;
 use tokio_postgres::types::{IsNull, ToSql, Type, to_sql_checked};
@@ -129,7 +129,9 @@ ids_as_params!(
     KitId,
     KitVersionId,
     WebhookId,
-    ObservationId
+    ObservationId,
+    EntityId,
+    TripletId
 );
 
 /// Refuses text that only one engine could keep: PostgreSQL's TEXT has no NUL character.

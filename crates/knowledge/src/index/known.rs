@@ -3,7 +3,6 @@
 use std::collections::HashMap;
 
 use base::Timestamp;
-use search::vectors::VectorIndex;
 
 /// What the ranking needs of an item.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -18,9 +17,9 @@ struct Item {
     session: u32,
 }
 
-/// Vectors and notes of one project.
+/// Notes of one project.
+#[derive(Default)]
 pub(super) struct Known {
-    pub(super) vectors: VectorIndex,
     items: HashMap<u64, Item>,
     sessions: HashMap<String, u32>,
     /// The items of each session, in the order they were said.
@@ -28,10 +27,6 @@ pub(super) struct Known {
 }
 
 impl Known {
-    pub(super) fn new(dimension: usize) -> Self {
-        Self { vectors: VectorIndex::new(dimension), items: HashMap::new(), sessions: HashMap::new(), said: Vec::new() }
-    }
-
     pub(super) fn contains(&self, number: u64) -> bool {
         self.items.contains_key(&number)
     }
@@ -64,7 +59,6 @@ impl Known {
     }
 
     pub(super) fn remove(&mut self, number: u64) {
-        self.vectors.remove(number);
         if let Some(item) = self.items.remove(&number)
             && let Some(said) = self.said.get_mut(item.session as usize)
         {
@@ -85,7 +79,7 @@ impl Known {
     /// Memory held, about.
     pub(super) fn bytes(&self) -> usize {
         const ITEM_BYTES: usize = 64;
-        self.vectors.bytes() + self.items.len() * ITEM_BYTES
+        self.items.len() * ITEM_BYTES
     }
 }
 
@@ -95,7 +89,7 @@ mod tests {
 
     #[test]
     fn neighbours_are_those_of_the_same_session() {
-        let mut known = Known::new(4);
+        let mut known = Known::default();
         let note = Note { created_at: Timestamp::from_ms(0), weight: 1.0 };
         for (number, session) in [(1, "a"), (2, "b"), (5, "a"), (3, "a"), (9, "a")] {
             known.put(number, session, note);

@@ -1,26 +1,43 @@
 //! The indexes of the projects that are asked, in this process. They are loaded when a project is first asked, follow its changes,
-//! and are dropped when nobody has asked for a while or others need the room.
+//! and are dropped when others need the room.
+//!
+//! | room | holds |
+//! |---|---|
+//! | `texts` | texts found by words and meaning, whatever they are texts of |
+//! | `project`, `known` | what was noted |
+//! | `facts` | the knowledge graph as nodes and edges |
+//! | `graph_texts` | the words and meanings of entities and triplets |
+//! | `loaded` | what is kept of which project, and for how long |
 
+mod facts;
+mod graph_texts;
 mod known;
+mod loaded;
 mod project;
+mod texts;
 
-use std::collections::HashMap;
 use std::path::PathBuf;
-use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
-use base::limits::INDEX_BYTES_MAX;
-use base::{Clock, Error, OrgId, ProjectId, Result};
+use base::limits::{GRAPH_BYTES_MAX, INDEX_BYTES_MAX};
+use base::{Clock, Error, ProjectId, Result};
 use search::embed::Embedder;
 use search::vectors::Query;
 use store::{OrgStore, params};
 
+pub(crate) use facts::{Fact, Facts, FactsIndex};
+pub(crate) use graph_texts::GraphTexts;
 pub(crate) use known::Note;
+use loaded::{Loaded, Shelf};
 use project::ProjectIndex;
+pub(crate) use texts::Wanted;
 
-use crate::embedding::{Coverage, Pending};
+use crate::embedding::{Coverage, Pending, TextKind};
 use crate::memory::{Mode, Ranked, Ranking};
 use crate::sql;
+
+/// Rows read at once while an index follows.
+pub(crate) const ROWS_AT_ONCE: i64 = 2_000;
 
 /// How indexes are made.
 pub struct IndexesConfig {
@@ -30,42 +47,46 @@ pub struct IndexesConfig {
     pub embedder: Arc<dyn Embedder>,
     /// The time.
     pub clock: Clock,
-    /// Memory that indexes may take before the least used are dropped.
+    /// Memory that search indexes may take before the least used are dropped.
     pub bytes_max: usize,
+    /// Memory that graphs may take before the least used are dropped.
+    pub graph_bytes_max: usize,
 }
 
 impl IndexesConfig {
     /// The usual, with this embedder.
     pub fn new(embedder: Arc<dyn Embedder>, clock: Clock) -> Self {
-        Self { folder: None, embedder, clock, bytes_max: INDEX_BYTES_MAX }
+        Self { folder: None, embedder, clock, bytes_max: INDEX_BYTES_MAX, graph_bytes_max: GRAPH_BYTES_MAX }
     }
 }
 
 /// The indexes of all projects.
 pub struct Indexes {
     config: IndexesConfig,
-    projects: Mutex<HashMap<(OrgId, ProjectId), Slot>>,
-    uses: AtomicU64,
+    memories: Shelf<ProjectIndex>,
+    facts: Shelf<FactsIndex>,
+    graph_texts: Shelf<GraphTexts>,
     /// Projects where texts wait for their vectors.
     pub pending: Pending,
-}
-
-struct Slot {
-    index: Arc<ProjectIndex>,
-    last_use: u64,
 }
 
 impl Indexes {
     /// No index is loaded until it is asked for.
     pub fn new(config: IndexesConfig) -> Self {
-        Self { config, projects: Mutex::default(), uses: AtomicU64::new(0), pending: Pending::default() }
+        Self {
+            memories: Shelf::new(config.bytes_max),
+            facts: Shelf::new(config.graph_bytes_max),
+            graph_texts: Shelf::new(config.bytes_max),
+            pending: Pending::default(),
+            config,
+        }
     }
 
     pub(crate) fn embedder(&self) -> Arc<dyn Embedder> {
         Arc::clone(&self.config.embedder)
     }
 
-    /// Ranks what a project knows by a query in plain words.
+    /// Ranks what a project's agents noted by a query in plain words.
     pub(crate) async fn search(
         &self,
         rows: &OrgStore,
@@ -74,73 +95,75 @@ impl Indexes {
         ranking: Ranking,
         most: usize,
     ) -> Result<(Vec<Ranked>, Coverage)> {
-        let index = self.of(rows, project)?;
+        let index = self.memories.of(rows.org(), project, || {
+            ProjectIndex::open(self.folder(rows, project.as_str()).as_deref(), self.config.embedder.dimension())
+        })?;
         index.catch_up(rows, project, self.config.embedder.model()).await?;
         let (embedder, query, now) = (self.embedder(), query.to_owned(), self.config.clock.now());
         let searched = Arc::clone(&index);
         let work = move || {
-            // Without a vector the words still find something: an embedder that fails must not silence memory.
-            let vector = match ranking.mode {
-                Mode::Keyword => None,
-                Mode::Vector | Mode::Fused => match embedder.embed(&query) {
-                    Ok(vector) => Query::new(&vector).ok(),
-                    Err(error) => {
-                        tracing::warn!(%error, "a query could not be embedded: it is answered by its words");
-                        None
-                    }
-                },
-            };
+            let vector = query_vector(&*embedder, &query, ranking.mode);
             searched.rank(&query, vector.as_ref(), &ranking, now, most)
         };
         let ranked = tokio::task::spawn_blocking(work).await.map_err(Error::internal)??;
-        self.tidy(&index);
-        Ok((ranked, self.coverage(rows, project, &index).await?))
+        self.memories.tidy(&index);
+        Ok((ranked, self.coverage(rows, project, TextKind::Observation, index.vectors()).await?))
     }
 
-    async fn coverage(&self, rows: &OrgStore, project: &ProjectId, index: &ProjectIndex) -> Result<Coverage> {
-        let waiting = rows.first(sql::UNEMBEDDED_COUNT, &params![project], |row| row.get::<i64>(0)).await?;
-        Ok(Coverage { embedded: index.vectors() as u64, waiting: waiting.unwrap_or(0).unsigned_abs() })
+    /// The knowledge graph of a project as it is now.
+    pub(crate) async fn facts(&self, rows: &OrgStore, project: &ProjectId) -> Result<Arc<FactsIndex>> {
+        let facts = self.facts.of(rows.org(), project, || Ok(FactsIndex::default()))?;
+        facts.catch_up(rows, project).await?;
+        self.facts.tidy(&facts);
+        Ok(facts)
     }
 
-    /// The index of a project, loaded or new.
-    fn of(&self, rows: &OrgStore, project: &ProjectId) -> Result<Arc<ProjectIndex>> {
-        let key = (*rows.org(), *project);
-        let use_number = self.uses.fetch_add(1, Ordering::Relaxed);
-        let mut projects = self.projects.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(slot) = projects.get_mut(&key) {
-            slot.last_use = use_number;
-            return Ok(Arc::clone(&slot.index));
-        }
-        let folder = self.config.folder.as_ref().map(|folder| folder.join(key.0.as_str()).join(key.1.as_str()));
-        let index = Arc::new(ProjectIndex::open(folder.as_deref(), self.config.embedder.dimension())?);
-        projects.insert(key, Slot { index: Arc::clone(&index), last_use: use_number });
-        Ok(index)
+    /// The words and meanings of a project's graph as it is now.
+    pub(crate) async fn graph_texts(&self, rows: &OrgStore, project: &ProjectId) -> Result<Arc<GraphTexts>> {
+        let texts = self.graph_texts.of(rows.org(), project, || {
+            let folder = self.folder(rows, &format!("{project}.graph"));
+            GraphTexts::open(folder.as_deref(), self.config.embedder.dimension())
+        })?;
+        texts.catch_up(rows, project, self.config.embedder.model()).await?;
+        self.graph_texts.tidy(&texts);
+        Ok(texts)
     }
 
-    /// Drops the least used indexes while all together take too much. One that is asked at this moment lives until it has answered.
-    fn tidy(&self, in_use: &Arc<ProjectIndex>) {
-        let mut projects = self.projects.lock().unwrap_or_else(PoisonError::into_inner);
-        let mut bytes: usize = projects.values().map(|slot| slot.index.bytes()).sum();
-        while bytes > self.config.bytes_max {
-            let least_used = projects
-                .iter()
-                .filter(|(_, slot)| !Arc::ptr_eq(&slot.index, in_use))
-                .min_by_key(|(_, slot)| slot.last_use)
-                .map(|(key, _)| *key);
-            let Some(dropped) = least_used.and_then(|key| projects.remove(&key)) else {
-                break;
-            };
-            bytes = bytes.saturating_sub(dropped.index.bytes());
-        }
+    /// How much of one kind of text is known by meaning.
+    pub(crate) async fn coverage(
+        &self,
+        rows: &OrgStore,
+        project: &ProjectId,
+        kind: TextKind,
+        vectors: usize,
+    ) -> Result<Coverage> {
+        let waiting = rows.first(sql::UNEMBEDDED_COUNT, &params![project, kind], |row| row.get::<i64>(0)).await?;
+        Ok(Coverage { embedded: vectors as u64, waiting: waiting.unwrap_or(0).unsigned_abs() })
+    }
+
+    fn folder(&self, rows: &OrgStore, name: &str) -> Option<PathBuf> {
+        self.config.folder.as_ref().map(|folder| folder.join(rows.org().as_str()).join(name))
     }
 
     /// Commits word caches that have gathered enough, and says how many projects are loaded. For a thread that may take its time.
     pub fn flush(&self) -> usize {
-        let loaded: Vec<_> = {
-            let projects = self.projects.lock().unwrap_or_else(PoisonError::into_inner);
-            projects.values().map(|slot| Arc::clone(&slot.index)).collect()
-        };
-        loaded.iter().for_each(|index| index.flush());
-        loaded.len()
+        let memories = self.memories.all();
+        memories.iter().for_each(|index| index.flush());
+        self.graph_texts.all().iter().for_each(|texts| texts.flush());
+        memories.len()
+    }
+}
+
+/// The meaning of a query. Without one the words still find something: an embedder that fails must not silence memory.
+pub(crate) fn query_vector(embedder: &dyn Embedder, query: &str, mode: Mode) -> Option<Query> {
+    match mode {
+        Mode::Keyword => None,
+        Mode::Vector | Mode::Fused => match embedder.embed(query) {
+            Ok(vector) => Query::new(&vector).ok(),
+            Err(error) => {
+                tracing::warn!(%error, "a query could not be embedded: it is answered by its words");
+                None
+            }
+        },
     }
 }

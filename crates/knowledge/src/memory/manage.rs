@@ -5,6 +5,7 @@ use base::{Cursor, Error, Kind, ObservationId, Page, PageRequest, Result, Timest
 use store::{OrgTx, Row, params};
 
 use super::{Memory, Observation, WeightMove, sql};
+use crate::graph::retract_of_observation;
 use crate::{changes, sql as shared};
 
 /// Which observations are listed.
@@ -63,7 +64,7 @@ impl Memory {
                 if found.forgotten_at.is_some() {
                     return Ok(false);
                 }
-                memory.forget_in(tx, found.number, &by).map(|()| true)
+                memory.forget_in(tx, found.number, &found.id, &by).map(|()| true)
             })
             .await
     }
@@ -79,17 +80,20 @@ impl Memory {
         self.rows
             .write(move |tx| {
                 let whose = params![memory.project, filter.agent, filter.session, since, FORGET_ROWS_MAX];
-                let numbers = tx.query(sql::OF_AUTHOR, &whose, |row| row.get::<i64>(0))?;
-                for number in &numbers {
-                    memory.forget_in(tx, *number, &by)?;
+                let row = |row: &Row<'_>| Ok((row.get::<i64>(0)?, ObservationId::from_row(row.text(1)?)));
+                let found = tx.query(sql::OF_AUTHOR, &whose, row)?;
+                for (number, id) in &found {
+                    memory.forget_in(tx, *number, id, &by)?;
                 }
-                Ok(Forgotten { observations: numbers.len() as u64 })
+                Ok(Forgotten { observations: found.len() as u64 })
             })
             .await
     }
 
-    fn forget_in(&self, tx: &mut OrgTx<'_, '_>, number: i64, by: &str) -> Result<()> {
+    /// Forgets one, and with it the facts that were read from it and that nobody else has stated.
+    fn forget_in(&self, tx: &mut OrgTx<'_, '_>, number: i64, id: &ObservationId, by: &str) -> Result<()> {
         let (change, now) = (changes::next(tx, &self.project)?, self.clock.now());
+        retract_of_observation(tx, &self.project, id, now, by)?;
         tx.execute(sql::FORGET, &params![self.project, number, change, now, by])?;
         tx.execute(shared::DELETE_VECTOR, &params![self.project, number])?;
         tx.execute(shared::DEQUEUE, &params![self.project, number]).map(drop)

@@ -35,11 +35,18 @@ pub struct Memory {
     rows: OrgStore,
     project: ProjectId,
     clock: Clock,
+    reads_facts: bool,
 }
 
 impl Memory {
     /// The memory among an org's rows.
     pub fn new(rows: OrgStore, project: ProjectId, clock: Clock) -> Self {
-        Self { rows, project, clock }
+        Self { rows, project, clock, reads_facts: false }
+    }
+
+    /// The same memory; when `on`, facts that a new note states in plain words go into the knowledge graph with it.
+    #[must_use]
+    pub fn reading_facts(self, on: bool) -> Self {
+        Self { reads_facts: on, ..self }
     }
 }

@@ -6,6 +6,8 @@ use store::{OrgTx, params};
 use super::observation::Checked;
 use super::{Memory, NewObservation, sql, text};
 use crate::author::Author;
+use crate::embedding::TextKind;
+use crate::graph::{self, rules};
 use crate::{changes, sql as shared};
 
 /// What became of an observation.
@@ -69,7 +71,11 @@ impl Memory {
                 now
             ],
         )?;
-        tx.execute(shared::ENQUEUE, &params![self.project, number])?;
+        tx.execute(shared::ENQUEUE, &params![self.project, number, TextKind::Observation])?;
+        let facts = if self.reads_facts { rules::facts_in(&new.content) } else { Vec::new() };
+        if !facts.is_empty() {
+            graph::ingest_in(tx, self.project, author, now, Some(id), &facts)?;
+        }
         Ok(Remembered { id, stored: true, duplicate: false, near })
     }
 

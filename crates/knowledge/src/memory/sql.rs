@@ -84,7 +84,7 @@ pub(super) const FORGET: &str =
     "UPDATE observations SET content = '', hash = '', simhash = 0, change = ?4, forgotten_at = ?5, forgotten_by = ?6
      WHERE org_id = ?1 AND project_id = ?2 AND number = ?3";
 
-pub(super) const OF_AUTHOR: &str = "SELECT number FROM observations
+pub(super) const OF_AUTHOR: &str = "SELECT number, id FROM observations
      WHERE org_id = ?1 AND project_id = ?2 AND forgotten_at IS NULL
      AND (CAST(?3 AS TEXT) IS NULL OR agent_id = ?3) AND (CAST(?4 AS TEXT) IS NULL OR session_id = ?4) AND created_at >= ?5
      ORDER BY number LIMIT ?6";

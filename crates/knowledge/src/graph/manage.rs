@@ -1,0 +1,309 @@
+//! What people do with the graph: look through it, merge entities and undo that, and retract what one agent or session stated.
+
+use base::limits::FORGET_ROWS_MAX;
+use base::{Cursor, EntityId, Error, Kind, ObservationId, Page, PageRequest, ProjectId, Result, Timestamp, TripletId};
+use store::{OrgTx, Row, params};
+
+use super::model::{Entity, Triplet, TripletRow, sentence};
+use super::resolve::{merge, representative};
+use super::{KnowledgeGraph, sql};
+use crate::embedding::{Coverage, TextKind};
+use crate::index::Indexes;
+use crate::memory::WeightMove;
+use crate::{changes, sql as shared};
+
+/// How much the graph knows.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct GraphStats {
+    /// Entities that are themselves, not merged into others.
+    pub entities: u64,
+    /// Triplets that were ever stated.
+    pub triplets: u64,
+    /// Triplets that stand now.
+    pub standing: u64,
+    /// How much of it is known by meaning.
+    pub coverage: Coverage,
+}
+
+/// Which triplets are listed.
+#[derive(Clone, Debug, Default)]
+pub struct TripletFilter {
+    /// Only this agent's.
+    pub agent: Option<String>,
+    /// Only this session's.
+    pub session: Option<String>,
+    /// As it was known at this time.
+    pub as_of: Option<Timestamp>,
+    /// Also what was superseded, retracted, or is not true at the time.
+    pub all: bool,
+}
+
+/// Whose triplets are retracted.
+#[derive(Clone, Debug, Default)]
+pub struct RetractFilter {
+    /// This agent's.
+    pub agent: Option<String>,
+    /// This session's.
+    pub session: Option<String>,
+    /// Only from this time on.
+    pub since: Option<Timestamp>,
+}
+
+/// Someone who stated a triplet.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Mention {
+    /// Who.
+    pub agent: String,
+    /// In which session.
+    pub session: String,
+    /// In these words.
+    pub description: String,
+    /// When, most recently.
+    pub at: Timestamp,
+}
+
+/// A triplet and its story.
+#[derive(Clone, Debug, PartialEq)]
+pub struct TripletDetail {
+    /// The triplet.
+    pub triplet: Triplet,
+    /// Everyone who stated it.
+    pub mentions: Vec<Mention>,
+    /// How its weight moved, oldest first.
+    pub moves: Vec<WeightMove>,
+}
+
+/// An entity and what it is called.
+#[derive(Clone, Debug, PartialEq)]
+pub struct EntityDetail {
+    /// The entity.
+    pub entity: Entity,
+    /// Its name and aliases.
+    pub names: Vec<String>,
+    /// How its weight moved, oldest first.
+    pub moves: Vec<WeightMove>,
+}
+
+/// A merge that was made, or would be.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Merged {
+    /// The entity that is another.
+    pub from: Entity,
+    /// The one it is.
+    pub into: Entity,
+}
+
+/// What was retracted.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Retracted {
+    /// Triplets that do not stand any more.
+    pub triplets: u64,
+    /// Older ones that stand again, because what had taken their place is gone.
+    pub restored: u64,
+}
+
+impl KnowledgeGraph {
+    /// How much there is.
+    pub async fn stats(&self, indexes: &Indexes) -> Result<GraphStats> {
+        let count = |row: &Row<'_>| Ok(row.get::<i64>(0)?.unsigned_abs());
+        let entities = self.rows.first(sql::COUNT_ENTITIES, &params![self.project], count).await?.unwrap_or(0);
+        let counts = |row: &Row<'_>| Ok((row.get::<i64>(0)?.unsigned_abs(), row.get::<i64>(1)?.unsigned_abs()));
+        let triplets = self.rows.first(sql::COUNT_TRIPLETS, &params![self.project, self.clock.now()], counts).await?;
+        let (triplets, standing) = triplets.unwrap_or_default();
+        let vectors = indexes.graph_texts(&self.rows, &self.project).await?.texts.vectors();
+        let coverage = indexes.coverage(&self.rows, &self.project, TextKind::Graph, vectors).await?;
+        Ok(GraphStats { entities, triplets, standing, coverage })
+    }
+
+    /// A page of triplets, newest first.
+    pub async fn list(&self, indexes: &Indexes, filter: &TripletFilter, page: &PageRequest) -> Result<Page<Triplet>> {
+        let (facts, at) = self.as_of(indexes, filter.as_of).await?;
+        let before: i64 = page.after.as_ref().map_or(i64::MAX, |cursor| cursor.id.parse().unwrap_or(0));
+        let rows = page.rows.saturating_add(1);
+        let asked = params![self.project, before, filter.agent, filter.session, at, filter.all, rows];
+        let numbers = self.rows.query(sql::LIST_TRIPLETS, &asked, |row| row.get::<i64>(0)).await?;
+        let triplets = self.triplets(&facts, &numbers, at).await?;
+        let place = |triplet: &Triplet| Cursor { created_at: triplet.provenance.at, id: triplet.number.to_string() };
+        Ok(Page::from_rows(triplets, page.rows, place))
+    }
+
+    /// A page of entities, oldest first, merged ones among them.
+    pub async fn list_entities(&self, page: &PageRequest) -> Result<Page<Entity>> {
+        let after: i64 = page.after.as_ref().map_or(0, |cursor| cursor.id.parse().unwrap_or(i64::MAX));
+        let rows = page.rows.saturating_add(1);
+        let found = self.rows.query(sql::LIST_ENTITIES, &params![self.project, after, rows], Entity::from_row).await?;
+        let place = |entity: &Entity| Cursor { created_at: entity.created_at, id: entity.number.to_string() };
+        Ok(Page::from_rows(found, page.rows, place))
+    }
+
+    /// One triplet, standing or not, and its story.
+    pub async fn triplet(&self, indexes: &Indexes, id: &TripletId) -> Result<TripletDetail> {
+        let (facts, at) = self.as_of(indexes, None).await?;
+        let row = self.rows.first(sql::TRIPLET_BY_ID, &params![self.project, id], TripletRow::from_row).await?;
+        let number = row.ok_or_else(|| Error::new(Kind::NotFound, format!("there is no triplet `{id}`")))?.number;
+        let triplet = self.triplets(&facts, &[number], at).await?.pop();
+        let triplet = triplet.ok_or_else(|| Error::internal("a triplet that was just read is gone"))?;
+        let mention =
+            |row: &Row<'_>| Ok(Mention { agent: row.get(0)?, session: row.get(1)?, description: row.get(2)?, at: row.get(3)? });
+        let mentions = self.rows.query(sql::MENTIONS, &params![self.project, number], mention).await?;
+        Ok(TripletDetail { triplet, mentions, moves: self.moves(number).await? })
+    }
+
+    /// One entity, and what it is called.
+    pub async fn entity(&self, id: &EntityId) -> Result<EntityDetail> {
+        let entity = self.rows.first(sql::ENTITY_BY_ID, &params![self.project, id], Entity::from_row).await?;
+        let entity = entity.ok_or_else(|| no_entity(id))?;
+        let names = self.rows.query(sql::NAMES_OF, &params![self.project, entity.number], |row| row.get::<String>(0)).await?;
+        Ok(EntityDetail { moves: self.moves(entity.number).await?, entity, names })
+    }
+
+    async fn moves(&self, number: i64) -> Result<Vec<WeightMove>> {
+        let moved = |row: &Row<'_>| {
+            Ok(WeightMove {
+                session: row.get(0)?,
+                outcome: row.get(1)?,
+                before: row.get(2)?,
+                after: row.get(3)?,
+                at: row.get(4)?,
+            })
+        };
+        self.rows.query(sql::MOVES, &params![self.project, number], moved).await
+    }
+
+    /// Says that an entity is another one: facts about either are facts about both. Undone by [`KnowledgeGraph::split`].
+    pub async fn merge(&self, from: &EntityId, into: &EntityId, dry_run: bool) -> Result<Merged> {
+        let (project, from, into) = (self.project, *from, *into);
+        let decide = move |tx: &mut OrgTx<'_, '_>| -> Result<Merged> {
+            let from = by_id(tx, &project, &from)?;
+            let into = by_id(tx, &project, &into)?;
+            if from.merged_into.is_some() {
+                return Err(Error::new(
+                    Kind::Conflict,
+                    format!("`{}` is merged into another already: split it first", from.name),
+                ));
+            }
+            let into = representative(tx, &project, into.number)?;
+            if from.number == into.number {
+                return Err(Error::new(Kind::Conflict, format!("`{}` is that entity already", from.name)));
+            }
+            Ok(Merged { from, into })
+        };
+        if dry_run {
+            return self.rows.read(decide).await;
+        }
+        self.rows
+            .write(move |tx| {
+                let merged = decide(tx)?;
+                merge(tx, &project, merged.from.number, Some(merged.into.number))?;
+                Ok(merged)
+            })
+            .await
+    }
+
+    /// Undoes a merge, and says what the entity had been merged into.
+    pub async fn split(&self, id: &EntityId) -> Result<Merged> {
+        let (project, id) = (self.project, *id);
+        self.rows
+            .write(move |tx| {
+                let from = by_id(tx, &project, &id)?;
+                let Some(into) = from.merged_into else {
+                    return Err(Error::new(Kind::Conflict, format!("`{}` is not merged into another", from.name)));
+                };
+                let into = representative(tx, &project, into)?;
+                merge(tx, &project, from.number, None)?;
+                Ok(Merged { from, into })
+            })
+            .await
+    }
+
+    /// Retracts what an agent, a session, or an agent in a session stated and nobody else did. At most so many at once: ask again
+    /// until nothing is left.
+    pub async fn retract(&self, filter: &RetractFilter, by: &str) -> Result<Retracted> {
+        if filter.agent.is_none() && filter.session.is_none() {
+            return Err(Error::invalid("agent", "say whose triplets to retract: an agent's, a session's, or both"));
+        }
+        let (project, clock, filter, by) = (self.project, self.clock.clone(), filter.clone(), by.to_owned());
+        self.rows
+            .write(move |tx| {
+                let (now, since) = (clock.now(), filter.since.map_or(i64::MIN, Timestamp::ms));
+                let whose = params![project, filter.agent, filter.session, since, now, FORGET_ROWS_MAX];
+                let found = tx.query(sql::OF_AUTHOR, &whose, TripletRow::from_row)?;
+                retract_all(tx, &project, &found, now, &by)
+            })
+            .await
+    }
+}
+
+/// Retracts what was read from an observation that is forgotten.
+pub(crate) fn retract_of_observation(
+    tx: &mut OrgTx<'_, '_>,
+    project: &ProjectId,
+    observation: &ObservationId,
+    now: Timestamp,
+    by: &str,
+) -> Result<Retracted> {
+    let found = tx.query(sql::OF_OBSERVATION, &params![project, observation, now], TripletRow::from_row)?;
+    retract_all(tx, project, &found, now, by)
+}
+
+fn retract_all(tx: &mut OrgTx<'_, '_>, project: &ProjectId, found: &[TripletRow], now: Timestamp, by: &str) -> Result<Retracted> {
+    let mut retracted = Retracted::default();
+    for triplet in found {
+        let change = changes::next(tx, project)?;
+        tx.execute(sql::SUPERSEDE, &params![project, triplet.number, now, None::<i64>, by, change])?;
+        retracted.triplets += 1;
+        for old in tx.query(sql::SUPERSEDED_BY, &params![project, triplet.number], TripletRow::from_row)? {
+            // What the same retraction takes away does not come back.
+            if found.iter().all(|gone| gone.number != old.number) && !gone_with_it(&old, found) {
+                learn_again(tx, project, &old, now)?;
+                retracted.restored += 1;
+            }
+        }
+    }
+    Ok(retracted)
+}
+
+/// Whether an older fact was stated by the one whose facts are being retracted.
+fn gone_with_it(old: &TripletRow, found: &[TripletRow]) -> bool {
+    found.iter().any(|gone| gone.provenance.agent == old.provenance.agent && gone.provenance.session == old.provenance.session)
+}
+
+/// A fact that had been superseded stands again, from now on: what was read meanwhile stays as it was.
+fn learn_again(tx: &mut OrgTx<'_, '_>, project: &ProjectId, old: &TripletRow, now: Timestamp) -> Result<()> {
+    let (number, id) = (changes::next(tx, project)?, TripletId::new(now));
+    let source = representative(tx, project, old.source)?;
+    let target = representative(tx, project, old.target)?;
+    let text = sentence(&source.name, &old.relationship, &target.name, &old.description);
+    let from = &old.provenance;
+    tx.execute(
+        sql::INSERT_TRIPLET,
+        &params![
+            project,
+            number,
+            id,
+            old.source,
+            old.relationship,
+            old.target,
+            old.description,
+            text,
+            old.functional,
+            old.weight,
+            from.agent,
+            from.session,
+            from.observation,
+            now,
+            old.valid_from,
+            old.valid_to
+        ],
+    )?;
+    tx.execute(shared::ENQUEUE, &params![project, number, TextKind::Graph])?;
+    tx.execute(sql::MENTION, &params![project, number, from.agent, from.session, old.description, now]).map(drop)
+}
+
+fn by_id(tx: &mut OrgTx<'_, '_>, project: &ProjectId, id: &EntityId) -> Result<Entity> {
+    tx.first(sql::ENTITY_BY_ID, &params![project, id], Entity::from_row)?.ok_or_else(|| no_entity(id))
+}
+
+fn no_entity(id: &EntityId) -> Error {
+    Error::new(Kind::NotFound, format!("there is no entity `{id}`"))
+}

@@ -1,0 +1,138 @@
+//! When two names are one: however they are written, `PaymentService`, `payment-service` and `payment service` are the same.
+
+use unicode_normalization::UnicodeNormalization;
+use unicode_normalization::char::is_combining_mark;
+
+/// A name as it is kept: what people wrote, without the space and quotes around it.
+pub(crate) fn cleaned(name: &str) -> String {
+    let folded: String = name.nfc().collect();
+    let trimmed = folded.trim().trim_matches('`').trim();
+    trimmed.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+/// The forms by which a name is found. Two names are one when they share a form.
+///
+/// There are up to two: one that splits words where capitals begin, and one that does not, because `PostgreSQL` is also written
+/// `postgresql`, and nobody writes `postgre sql`.
+pub(crate) fn forms(name: &str) -> Vec<String> {
+    let whole = joined(name, false, ' ');
+    let split = joined(name, true, ' ');
+    match (whole.is_empty(), whole == split) {
+        // Nothing but separators: such a name is only itself.
+        (true, _) => vec![name.to_lowercase()],
+        (false, true) => vec![whole],
+        (false, false) => vec![whole, split],
+    }
+}
+
+/// A relationship in its one spelling: `dependsOn`, `Depends on` and `depends-on` are `depends_on`.
+pub(crate) fn relationship(words: &str) -> String {
+    let is_part = |letter: char| letter.is_alphanumeric() || is_combining_mark(letter);
+    let plain: String = words.nfkc().map(|letter| if is_part(letter) { letter } else { ' ' }).collect();
+    joined(&plain, true, '_')
+}
+
+/// A relationship as people say it.
+pub(crate) fn spoken(relationship: &str) -> String {
+    relationship.replace('_', " ")
+}
+
+/// The words of a name in lower case, one `glue` between them.
+fn joined(name: &str, split_capitals: bool, glue: char) -> String {
+    let letters: Vec<char> = name.nfkc().collect();
+    let mut text = String::with_capacity(name.len());
+    for (place, letter) in letters.iter().enumerate() {
+        if is_separator(*letter) {
+            if !text.is_empty() && !text.ends_with(glue) {
+                text.push(glue);
+            }
+            continue;
+        }
+        let before = place.checked_sub(1).and_then(|before| letters.get(before));
+        if split_capitals
+            && !text.ends_with(glue)
+            && before.is_some_and(|before| begins_word(*before, *letter, letters.get(place + 1)))
+        {
+            text.push(glue);
+        }
+        text.extend(letter.to_lowercase());
+    }
+    if text.ends_with(glue) {
+        text.pop();
+    }
+    text
+}
+
+fn is_separator(letter: char) -> bool {
+    letter.is_whitespace() || matches!(letter, '-' | '_' | '.' | '/' | '\\' | ':')
+}
+
+/// Whether a capital begins a word: after a small letter or digit, or as the last capital before a small letter (`HTTPServer`).
+fn begins_word(before: char, letter: char, after: Option<&char>) -> bool {
+    let is_capital = letter.is_uppercase() && !letter.to_lowercase().eq([letter]);
+    if !is_capital || is_separator(before) {
+        return false;
+    }
+    before.is_lowercase() || before.is_numeric() || (before.is_uppercase() && after.is_some_and(|after| after.is_lowercase()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn are_one(left: &str, right: &str) -> bool {
+        let right = forms(right);
+        forms(left).iter().any(|form| right.contains(form))
+    }
+
+    #[test]
+    fn names_are_one_however_they_are_written() {
+        for (left, right) in [
+            ("PaymentService", "payment-service"),
+            ("payment_service", "Payment Service"),
+            ("paymentService", "paymentservice"),
+            ("PostgreSQL", "postgresql"),
+            ("HTTPServer", "http-server"),
+            ("crate::store::Tx", "crate/store/tx"),
+            ("./src/main.rs", "src/main.rs"),
+            ("ÄRGER", "ärger"),
+            ("ﬁle", "file"),
+        ] {
+            assert!(are_one(left, right), "{left} and {right}: {:?} {:?}", forms(left), forms(right));
+        }
+        for (left, right) in
+            [("C", "C++"), ("C#", "C"), ("payment", "payments"), ("re-form", "reform"), ("...", "-"), ("日本", "日")]
+        {
+            assert!(!are_one(left, right), "{left} and {right}");
+        }
+    }
+
+    #[test]
+    fn relationships_have_one_spelling() {
+        for words in ["dependsOn", "Depends On", "depends-on", " depends_on ", "DEPENDS ON", "depends → on"] {
+            assert_eq!(relationship(words), "depends_on", "{words}");
+        }
+        assert_eq!(relationship("hat Besitzer:in"), "hat_besitzer_in");
+        assert_eq!(relationship("-> "), "");
+        assert_eq!(spoken("depends_on"), "depends on");
+    }
+
+    #[test]
+    fn names_are_kept_as_they_were_written_without_what_is_around_them() {
+        assert_eq!(cleaned("  `src/a b.rs`\n"), "src/a b.rs");
+        assert_eq!(cleaned("a \t b"), "a b");
+        assert_eq!(cleaned("``"), "");
+    }
+
+    proptest! {
+        #[test]
+        fn a_name_has_a_form_that_stays_the_same(name in "\\PC{1,40}") {
+            let forms = forms(&name);
+            prop_assert!(forms.iter().all(|form| !form.is_empty()));
+            prop_assert!(are_one(&name, &name.to_lowercase()) || name.to_lowercase().to_uppercase() != name.to_uppercase());
+            let folded = relationship(&name);
+            prop_assert_eq!(relationship(&folded), folded);
+        }
+    }
+}

@@ -1,0 +1,185 @@
+//! Which entity a name means, inside a transaction: exact and folded names first, then aliases. What nothing is called is made.
+//!
+//! A merge keeps every row: the merged entity points to the one it turned out to be, and whoever reads follows. Undoing it takes
+//! the pointer away.
+
+use std::collections::HashMap;
+
+use base::{EntityId, Error, ProjectId, Result, Timestamp};
+use store::{OrgTx, params};
+
+use super::model::{CheckedEntity, Entity, WEIGHT_FIRST};
+use super::{name, sql};
+use crate::author::Author;
+use crate::embedding::TextKind;
+use crate::{changes, sql as shared};
+
+/// Merges that one name leads through before something must be wrong.
+const MERGES_MAX: usize = 64;
+
+/// Finds and makes the entities of one call.
+pub(super) struct Resolver<'a> {
+    project: ProjectId,
+    author: &'a Author,
+    now: Timestamp,
+    /// Entities that were made.
+    pub(super) created: u32,
+    known: HashMap<(String, String), Entity>,
+}
+
+impl<'a> Resolver<'a> {
+    pub(super) fn new(project: ProjectId, author: &'a Author, now: Timestamp) -> Self {
+        Self { project, author, now, created: 0, known: HashMap::new() }
+    }
+
+    /// The entity that is meant: found, or made.
+    pub(super) fn resolve(&mut self, tx: &mut OrgTx<'_, '_>, meant: &CheckedEntity) -> Result<Entity> {
+        let key = (meant.name.clone(), meant.kind.clone());
+        if meant.aliases.is_empty()
+            && let Some(known) = self.known.get(&key)
+        {
+            return Ok(known.clone());
+        }
+        let called = called(tx, &self.project, &meant.name)?;
+        let entity = match choose(&called, &meant.kind) {
+            Some(entity) => self.completed(tx, entity, meant)?,
+            None => self.made(tx, meant)?,
+        };
+        // An alias may have merged entities that were met before under another name.
+        if !meant.aliases.is_empty() {
+            self.known.clear();
+        }
+        self.known.insert(key, entity.clone());
+        Ok(entity)
+    }
+
+    fn made(&mut self, tx: &mut OrgTx<'_, '_>, meant: &CheckedEntity) -> Result<Entity> {
+        let number = changes::next(tx, &self.project)?;
+        let id = EntityId::new(self.now);
+        let text = text_of(&meant.name, &meant.kind, &[]);
+        let (agent, session) = (&self.author.agent, &self.author.session);
+        tx.execute(
+            sql::INSERT_ENTITY,
+            &params![self.project, number, id, meant.name, meant.kind, text, WEIGHT_FIRST, agent, session, self.now],
+        )?;
+        call_it(tx, &self.project, number, &meant.name, false)?;
+        tx.execute(shared::ENQUEUE, &params![self.project, number, TextKind::Graph])?;
+        self.created += 1;
+        let (name, kind) = (meant.name.clone(), meant.kind.clone());
+        let entity = Entity { id, number, name, kind, weight: WEIGHT_FIRST, merged_into: None, created_at: self.now };
+        self.completed(tx, entity, meant)
+    }
+
+    /// Takes in what this naming of an entity adds: its type, when nobody had said one, and aliases.
+    fn completed(&self, tx: &mut OrgTx<'_, '_>, mut entity: Entity, meant: &CheckedEntity) -> Result<Entity> {
+        let mut changed = entity.kind.is_empty() && !meant.kind.is_empty();
+        if changed {
+            entity.kind.clone_from(&meant.kind);
+        }
+        for alias in &meant.aliases {
+            for other in called_by_name(tx, &self.project, alias)? {
+                let alike = other.kind.is_empty() || entity.kind.is_empty() || other.kind == entity.kind;
+                if other.number != entity.number && alike {
+                    merge(tx, &self.project, other.number, Some(entity.number))?;
+                }
+            }
+            changed |= call_it(tx, &self.project, entity.number, alias, true)?;
+        }
+        if changed {
+            let row = |row: &store::Row<'_>| row.get::<String>(0);
+            let names = tx.query(sql::NAMES_OF, &params![self.project, entity.number], row)?;
+            let change = changes::next(tx, &self.project)?;
+            let text = text_of(&entity.name, &entity.kind, &names);
+            tx.execute(sql::REWORD_ENTITY, &params![self.project, entity.number, entity.kind, text, change])?;
+            tx.execute(shared::ENQUEUE, &params![self.project, entity.number, TextKind::Graph])?;
+        }
+        Ok(entity)
+    }
+}
+
+/// The words that an entity is found by.
+fn text_of(name: &str, kind: &str, names: &[String]) -> String {
+    let aliases = names.iter().map(String::as_str).filter(|alias| *alias != name);
+    [name, kind].into_iter().chain(aliases).filter(|word| !word.is_empty()).collect::<Vec<_>>().join(", ")
+}
+
+/// Of those that are called so, the one that a type means. Without a type only a single one is meant.
+fn choose(called: &[Entity], kind: &str) -> Option<Entity> {
+    let untyped = || called.iter().find(|entity| entity.kind.is_empty());
+    let found = match (kind.is_empty(), called) {
+        (true, [only]) => Some(only),
+        (true, _) => untyped(),
+        (false, _) => called.iter().find(|entity| entity.kind == kind).or_else(untyped),
+    };
+    found.cloned()
+}
+
+/// Writes down a name in all its forms, and says whether any was new.
+fn call_it(tx: &mut OrgTx<'_, '_>, project: &ProjectId, entity: i64, called: &str, alias: bool) -> Result<bool> {
+    let mut is_new = false;
+    for form in name::forms(called) {
+        is_new |= tx.execute(sql::INSERT_NAME, &params![project, form, entity, called, alias])? > 0;
+    }
+    Ok(is_new)
+}
+
+/// Merges an entity into another, or with `None` undoes that.
+pub(super) fn merge(tx: &mut OrgTx<'_, '_>, project: &ProjectId, entity: i64, into: Option<i64>) -> Result<()> {
+    let change = changes::next(tx, project)?;
+    tx.execute(sql::MERGE, &params![project, entity, into, change]).map(drop)
+}
+
+/// The entities that a name means: those called so, else those with such an alias, each as what it was merged into.
+pub(super) fn called(tx: &mut OrgTx<'_, '_>, project: &ProjectId, name: &str) -> Result<Vec<Entity>> {
+    let found = names(tx, project, name)?;
+    let by_name = found.iter().any(|(_, alias)| !alias);
+    representatives(tx, project, found.into_iter().filter(|(_, alias)| *alias != by_name).map(|(entity, _)| entity))
+}
+
+fn called_by_name(tx: &mut OrgTx<'_, '_>, project: &ProjectId, name: &str) -> Result<Vec<Entity>> {
+    let found = names(tx, project, name)?;
+    representatives(tx, project, found.into_iter().filter(|(_, alias)| !alias).map(|(entity, _)| entity))
+}
+
+fn names(tx: &mut OrgTx<'_, '_>, project: &ProjectId, name: &str) -> Result<Vec<(i64, bool)>> {
+    let forms = name::forms(name);
+    let (first, last) = (forms.first().cloned().unwrap_or_default(), forms.last().cloned().unwrap_or_default());
+    tx.query(sql::CALLED, &params![project, first, last], |row| Ok((row.get(0)?, row.get(1)?)))
+}
+
+fn representatives(tx: &mut OrgTx<'_, '_>, project: &ProjectId, numbers: impl Iterator<Item = i64>) -> Result<Vec<Entity>> {
+    let mut found: Vec<Entity> = Vec::new();
+    for number in numbers {
+        let entity = representative(tx, project, number)?;
+        if found.iter().all(|other| other.number != entity.number) {
+            found.push(entity);
+        }
+    }
+    Ok(found)
+}
+
+/// What an entity turned out to be: itself, unless it was merged.
+pub(super) fn representative(tx: &mut OrgTx<'_, '_>, project: &ProjectId, number: i64) -> Result<Entity> {
+    let mut number = number;
+    for _ in 0..MERGES_MAX {
+        let entity = tx.first(sql::ENTITY, &params![project, number], Entity::from_row)?;
+        let entity = entity.ok_or_else(|| Error::internal(format_args!("no entity {number}")))?;
+        match entity.merged_into {
+            Some(into) => number = into,
+            None => return Ok(entity),
+        }
+    }
+    Err(Error::internal(format_args!("the merges of entity {number} go in a circle")))
+}
+
+/// An entity and all that was merged into it: facts name any of them.
+pub(super) fn members(tx: &mut OrgTx<'_, '_>, project: &ProjectId, entity: i64) -> Result<Vec<i64>> {
+    let mut members = vec![entity];
+    let mut place = 0;
+    while let Some(member) = members.get(place).copied() {
+        let merged = tx.query(sql::MERGED_INTO, &params![project, member], |row| row.get::<i64>(0))?;
+        members.extend(merged);
+        place += 1;
+    }
+    Ok(members)
+}

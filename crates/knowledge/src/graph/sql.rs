@@ -1,0 +1,184 @@
+//! Entities, their names, triplets, who mentioned them, and how weights moved.
+
+/// What [`super::Entity::from_row`] reads.
+macro_rules! entity_columns {
+    () => {
+        "number, id, name, type, weight, merged_into, created_at"
+    };
+}
+
+/// What [`super::model::TripletRow::from_row`] reads.
+macro_rules! triplet_columns {
+    () => {
+        "number, id, source, relationship, target, description, functional, weight, agent_id, session_id, observation_id,
+         learned_at, superseded_at, valid_from, valid_to"
+    };
+}
+
+/// Thirty-two numbers at once: one that nothing has fills what is left.
+macro_rules! numbers {
+    () => {
+        "(?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21, ?22, ?23, ?24, ?25, ?26, ?27, ?28,
+          ?29, ?30, ?31, ?32, ?33, ?34)"
+    };
+}
+
+/// How many [`ENTITIES`] and [`TRIPLETS`] take.
+pub(super) const NUMBERS_AT_ONCE: usize = 32;
+
+pub(super) const ENTITIES: &str =
+    concat!("SELECT ", entity_columns!(), " FROM entities WHERE org_id = ?1 AND project_id = ?2 AND number IN ", numbers!());
+
+pub(super) const TRIPLETS: &str =
+    concat!("SELECT ", triplet_columns!(), " FROM triplets WHERE org_id = ?1 AND project_id = ?2 AND number IN ", numbers!());
+
+pub(super) const ENTITY: &str =
+    concat!("SELECT ", entity_columns!(), " FROM entities WHERE org_id = ?1 AND project_id = ?2 AND number = ?3");
+
+pub(super) const ENTITY_BY_ID: &str =
+    concat!("SELECT ", entity_columns!(), " FROM entities WHERE org_id = ?1 AND project_id = ?2 AND id = ?3");
+
+pub(super) const TRIPLET_BY_ID: &str =
+    concat!("SELECT ", triplet_columns!(), " FROM triplets WHERE org_id = ?1 AND project_id = ?2 AND id = ?3");
+
+/// Entities that are called so, by one of at most two folded forms.
+pub(super) const CALLED: &str = "SELECT entity, alias FROM entity_names
+     WHERE org_id = ?1 AND project_id = ?2 AND folded IN (?3, ?4) ORDER BY alias, entity";
+
+pub(super) const MERGED_INTO: &str = "SELECT number FROM entities WHERE org_id = ?1 AND project_id = ?2 AND merged_into = ?3";
+
+pub(super) const INSERT_ENTITY: &str =
+    "INSERT INTO entities (org_id, project_id, number, change, worded, id, name, type, text, weight, agent_id, session_id, created_at)
+     VALUES (?1, ?2, ?3, ?3, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)";
+
+pub(super) const INSERT_NAME: &str = "INSERT INTO entity_names (org_id, project_id, folded, entity, name, alias)
+     VALUES (?1, ?2, ?3, ?4, ?5, ?6) ON CONFLICT DO NOTHING";
+
+pub(super) const NAMES_OF: &str = "SELECT DISTINCT name, alias FROM entity_names
+     WHERE org_id = ?1 AND project_id = ?2 AND entity = ?3 ORDER BY alias, name LIMIT 50";
+
+pub(super) const REWORD_ENTITY: &str = "UPDATE entities SET type = ?4, text = ?5, change = ?6, worded = ?6
+     WHERE org_id = ?1 AND project_id = ?2 AND number = ?3";
+
+pub(super) const MERGE: &str = "UPDATE entities SET merged_into = ?4, change = ?5
+     WHERE org_id = ?1 AND project_id = ?2 AND number = ?3";
+
+/// The same fact, where it stands at a time.
+pub(super) const SAME: &str = concat!(
+    "SELECT ",
+    triplet_columns!(),
+    " FROM triplets WHERE org_id = ?1 AND project_id = ?2 AND source = ?3 AND relationship = ?4 AND target = ?5
+     AND (superseded_at IS NULL OR superseded_at > ?6) ORDER BY number DESC LIMIT 1"
+);
+
+/// Facts of one source and relationship that stand and are true at a time.
+pub(super) const STANDING: &str = concat!(
+    "SELECT ",
+    triplet_columns!(),
+    " FROM triplets WHERE org_id = ?1 AND project_id = ?2 AND source = ?3 AND relationship = ?4
+     AND (superseded_at IS NULL OR superseded_at > ?5) AND (valid_to IS NULL OR valid_to > ?5) ORDER BY number"
+);
+
+pub(super) const INSERT_TRIPLET: &str =
+    "INSERT INTO triplets (org_id, project_id, number, change, worded, id, source, relationship, target, description, text,
+       functional, weight, agent_id, session_id, observation_id, learned_at, valid_from, valid_to)
+     VALUES (?1, ?2, ?3, ?3, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17)";
+
+pub(super) const REWORD_TRIPLET: &str =
+    "UPDATE triplets SET description = ?4, text = ?5, functional = ?6, change = ?7, worded = ?7
+     WHERE org_id = ?1 AND project_id = ?2 AND number = ?3";
+
+pub(super) const SUPERSEDE: &str = "UPDATE triplets SET superseded_at = ?4, superseded_by = ?5, retracted_by = ?6, change = ?7
+     WHERE org_id = ?1 AND project_id = ?2 AND number = ?3";
+
+pub(super) const MENTION: &str =
+    "INSERT INTO triplet_mentions (org_id, project_id, number, agent_id, session_id, description, said_at)
+     VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7) ON CONFLICT (org_id, project_id, number, agent_id, session_id) DO UPDATE
+     SET description = excluded.description, said_at = excluded.said_at";
+
+pub(super) const MENTIONS: &str = "SELECT agent_id, session_id, description, said_at FROM triplet_mentions
+     WHERE org_id = ?1 AND project_id = ?2 AND number = ?3 ORDER BY said_at, session_id LIMIT 100";
+
+/// For the engine: what changed after one change and up to another.
+pub(crate) const ENTITIES_CHANGED: &str = "SELECT number, change, weight, merged_into FROM entities
+     WHERE org_id = ?1 AND project_id = ?2 AND change > ?3 AND change <= ?4 ORDER BY change LIMIT ?5";
+
+pub(crate) const TRIPLETS_CHANGED: &str =
+    "SELECT number, change, source, relationship, target, weight, learned_at, superseded_at, valid_from, valid_to FROM triplets
+     WHERE org_id = ?1 AND project_id = ?2 AND change > ?3 AND change <= ?4 ORDER BY change LIMIT ?5";
+
+/// For the words: entities and triplets in the one order of their changes.
+pub(crate) const WORDED: &str = "SELECT number, worded, text FROM entities
+     WHERE org_id = ?1 AND project_id = ?2 AND worded > ?3 AND worded <= ?4
+     UNION ALL SELECT number, worded, text FROM triplets
+     WHERE org_id = ?1 AND project_id = ?2 AND worded > ?3 AND worded <= ?4 ORDER BY 2 LIMIT ?5";
+
+pub(super) const VOTED: &str = "SELECT 1 FROM graph_moves
+     WHERE org_id = ?1 AND project_id = ?2 AND number = ?3 AND session_id = ?4 AND triplet = ?3";
+
+pub(super) const WEIGH_TRIPLET: &str = "UPDATE triplets SET weight = ?4, change = ?5
+     WHERE org_id = ?1 AND project_id = ?2 AND number = ?3";
+
+pub(super) const WEIGH_ENTITY: &str = "UPDATE entities SET weight = ?4, change = ?5
+     WHERE org_id = ?1 AND project_id = ?2 AND number = ?3";
+
+pub(super) const RECORD_MOVE: &str =
+    "INSERT INTO graph_moves (org_id, project_id, number, session_id, triplet, change, outcome, signal, weight_before, weight_after,
+       moved_at)
+     VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)";
+
+pub(super) const MOVES: &str = "SELECT session_id, outcome, weight_before, weight_after, moved_at, signal FROM graph_moves
+     WHERE org_id = ?1 AND project_id = ?2 AND number = ?3 ORDER BY change LIMIT 1000";
+
+/// How much there is: entities that are themselves, triplets, and those that stand at a time.
+pub(super) const COUNT_ENTITIES: &str = "SELECT CAST(count(*) AS BIGINT) FROM entities
+     WHERE org_id = ?1 AND project_id = ?2 AND merged_into IS NULL";
+
+pub(super) const COUNT_TRIPLETS: &str = "SELECT CAST(count(*) AS BIGINT),
+       CAST(COALESCE(sum(CASE WHEN (superseded_at IS NULL OR superseded_at > ?3) AND (valid_to IS NULL OR valid_to > ?3)
+         AND (valid_from IS NULL OR valid_from <= ?3) THEN 1 ELSE 0 END), 0) AS BIGINT)
+     FROM triplets WHERE org_id = ?1 AND project_id = ?2";
+
+/// Newest first. `?4` is an agent, `?5` a session, each or NULL; `?6` is a time, and `?7` whether what does not stand is listed, too.
+pub(super) const LIST_TRIPLETS: &str = "SELECT number FROM triplets WHERE org_id = ?1 AND project_id = ?2 AND number < ?3
+     AND (CAST(?4 AS TEXT) IS NULL OR agent_id = ?4) AND (CAST(?5 AS TEXT) IS NULL OR session_id = ?5)
+     AND learned_at <= ?6 AND (?7 = 1 OR ((superseded_at IS NULL OR superseded_at > ?6)
+       AND (valid_from IS NULL OR valid_from <= ?6) AND (valid_to IS NULL OR valid_to > ?6)))
+     ORDER BY number DESC LIMIT ?8";
+
+pub(super) const LIST_ENTITIES: &str = concat!(
+    "SELECT ",
+    entity_columns!(),
+    " FROM entities WHERE org_id = ?1 AND project_id = ?2 AND number > ?3 ORDER BY number LIMIT ?4"
+);
+
+/// What an author alone said and that stands: `?3` is an agent, `?4` a session, each or NULL.
+pub(super) const OF_AUTHOR: &str = concat!(
+    "SELECT ",
+    triplet_columns!(),
+    " FROM triplets WHERE org_id = ?1 AND project_id = ?2
+     AND (CAST(?3 AS TEXT) IS NULL OR agent_id = ?3) AND (CAST(?4 AS TEXT) IS NULL OR session_id = ?4) AND learned_at >= ?5
+     AND (superseded_at IS NULL OR superseded_at > ?6)
+     AND NOT EXISTS (SELECT 1 FROM triplet_mentions WHERE triplet_mentions.org_id = triplets.org_id
+       AND triplet_mentions.project_id = triplets.project_id AND triplet_mentions.number = triplets.number
+       AND triplet_mentions.agent_id <> triplets.agent_id)
+     ORDER BY number LIMIT ?7"
+);
+
+/// What was read from an observation, stands, and nobody else has said.
+pub(super) const OF_OBSERVATION: &str = concat!(
+    "SELECT ",
+    triplet_columns!(),
+    " FROM triplets WHERE org_id = ?1 AND project_id = ?2 AND observation_id = ?3 AND (superseded_at IS NULL OR superseded_at > ?4)
+     AND NOT EXISTS (SELECT 1 FROM triplet_mentions WHERE triplet_mentions.org_id = triplets.org_id
+       AND triplet_mentions.project_id = triplets.project_id AND triplet_mentions.number = triplets.number
+       AND triplet_mentions.agent_id <> triplets.agent_id)
+     ORDER BY number"
+);
+
+/// What a triplet took the place of.
+pub(super) const SUPERSEDED_BY: &str = concat!(
+    "SELECT ",
+    triplet_columns!(),
+    " FROM triplets WHERE org_id = ?1 AND project_id = ?2 AND superseded_by = ?3 ORDER BY number"
+);

@@ -1,0 +1,119 @@
+//! Which names mean one thing.
+
+use base::Kind;
+use knowledge::{NewEntity, NewTriplet};
+use testkit::{Engine, both_engines};
+
+use super::place::{Place, entity, fact, neighbours_of, said};
+
+both_engines! {
+    async fn an_entity_is_one_however_it_is_written(engine: Engine) {
+        let place = Place::open(engine).await;
+        let first = place.say("a", "PaymentService | depends on | PostgreSQL").await;
+        assert_eq!((first.entities_created, first.triplets_created, first.triplets_existing), (2, 1, 0));
+        let again = place.say("b", "payment-service | dependsOn | postgresql\npayment_service | DEPENDS-ON | `PostgreSQL`").await;
+        assert_eq!((again.entities_created, again.triplets_created, again.triplets_existing), (0, 0, 2));
+        assert_eq!(again.ids, [first.ids[0], first.ids[0]]);
+        assert_eq!(place.around("Payment Service").await, ["PaymentService depends on PostgreSQL"]);
+        let story = place.graph.triplet(&place.indexes, &first.ids[0]).await.unwrap();
+        assert_eq!(story.triplet.provenance.agent, "a", "who said it first");
+        let mentioned: Vec<&str> = story.mentions.iter().map(|mention| mention.agent.as_str()).collect();
+        assert_eq!(mentioned, ["a", "b"]);
+    }
+
+    async fn things_of_different_types_are_different_things(engine: Engine) {
+        let place = Place::open(engine).await;
+        let said_of_both = place.say("a", "mercury (planet) | orbits | sun\nmercury (element) | is in | thermometer").await;
+        assert_eq!(said_of_both.entities_created, 4);
+        let typed = place.say("a", "mercury (planet) | has | craters").await;
+        assert_eq!(typed.entities_created, 1);
+        // A question that names no type is about all that are called so.
+        assert_eq!(place.around("mercury").await.len(), 3);
+        // A first type is learned, not a new thing.
+        place.say("a", "venus | orbits | sun").await;
+        assert_eq!(place.say("a", "venus (planet) | has | clouds").await.entities_created, 1);
+        assert_eq!(place.around("venus").await.len(), 2);
+        assert_eq!(place.say("a", "venus | has | no moon").await.entities_created, 1, "only one is called so");
+    }
+
+    async fn an_alias_finds_the_entity_and_merges_what_was_called_so(engine: Engine) {
+        let place = Place::open(engine).await;
+        place.say("a", "pg | runs on | db-1\nshop | uses | PostgreSQL").await;
+        assert!(place.path("shop", "db-1", |_| ()).await.is_none());
+        let aliases = vec!["pg".to_owned(), "the database".to_owned()];
+        let source = NewEntity { aliases, ..entity("PostgreSQL") };
+        let known = NewTriplet { source, ..fact("PostgreSQL | has version | 17") };
+        place.try_say("b", vec![known]).await.unwrap();
+        assert_eq!(place.around("The Database").await.len(), 3);
+        assert_eq!(place.path("shop", "db-1", |_| ()).await.unwrap(), ["shop uses PostgreSQL", "PostgreSQL runs on db-1"]);
+        // Said of either name, it is the same fact.
+        assert_eq!(place.say("b", "shop | uses | pg").await.triplets_existing, 1);
+
+        // A merge can be undone, and done again by hand.
+        let pages = base::PageRequest { rows: 100, after: None };
+        let entities = place.graph.list_entities(&pages).await.unwrap().items;
+        let merged = entities.iter().find(|entity| entity.merged_into.is_some()).unwrap();
+        let into = entities.iter().find(|entity| Some(entity.number) == merged.merged_into).unwrap();
+        assert_eq!((merged.name.as_str(), into.name.as_str()), ("pg", "PostgreSQL"));
+        place.graph.split(&merged.id).await.unwrap();
+        assert!(place.path("shop", "db-1", |_| ()).await.is_none());
+        assert_eq!(place.around("pg").await, ["pg runs on db-1"]);
+        assert_eq!(place.graph.split(&merged.id).await.unwrap_err().kind(), Kind::Conflict);
+        let would = place.graph.merge(&merged.id, &into.id, true).await.unwrap();
+        assert_eq!(would.into.name, "PostgreSQL");
+        assert!(place.path("shop", "db-1", |_| ()).await.is_none(), "a dry run changes nothing");
+        place.graph.merge(&merged.id, &into.id, false).await.unwrap();
+        assert_eq!(place.path("shop", "db-1", |_| ()).await.unwrap().len(), 2);
+        assert_eq!(place.graph.merge(&into.id, &merged.id, false).await.unwrap_err().kind(), Kind::Conflict);
+        // A fresh reading of the rows sees the same.
+        let fresh = Place { indexes: knowledge::Indexes::new(knowledge::IndexesConfig::new(
+            std::sync::Arc::new(search::embed::MiniLm::bundled().unwrap()), place.store.clock.clone())), ..place };
+        assert_eq!(fresh.path("shop", "db-1", |_| ()).await.unwrap().len(), 2);
+    }
+
+    async fn an_unknown_entity_is_named_with_what_comes_nearest(engine: Engine) {
+        let place = Place::open(engine).await;
+        let error = place.graph.neighbours(&place.indexes, neighbours_of("redis")).await.unwrap_err();
+        assert_eq!((error.kind(), error.data()["parameter"].as_str()), (Kind::InvalidParams, Some("entity")));
+        place.say("a", "checkout-service | uses | redis").await;
+        let error = place.graph.neighbours(&place.indexes, neighbours_of("checkout")).await.unwrap_err();
+        assert!(error.message().contains("`checkout`") && error.message().contains("`checkout-service`"), "{}", error.message());
+    }
+
+    async fn a_call_is_all_or_nothing(engine: Engine) {
+        let place = Place::open(engine).await;
+        for (wrong, parameter) in [
+            ("a | -> | b", "triplets[1].relationship"),
+            ("`` | uses | b", "triplets[1].source.name"),
+            ("a | uses |  ", "triplets[1].target.name"),
+        ] {
+            let error = place.try_say("a", vec![fact("x | uses | y"), fact(wrong)]).await.unwrap_err();
+            assert_eq!((error.kind(), error.data()["parameter"].as_str()), (Kind::InvalidParams, Some(parameter)), "{wrong}");
+        }
+        let too_many = (0..101).map(|n| fact(&format!("x | uses | y{n}"))).collect();
+        assert_eq!(place.try_say("a", too_many).await.unwrap_err().kind(), Kind::InvalidParams);
+        assert_eq!(place.try_say("a", Vec::new()).await.unwrap_err().kind(), Kind::InvalidParams);
+        let stats = place.graph.stats(&place.indexes).await.unwrap();
+        assert_eq!((stats.entities, stats.triplets), (0, 0));
+    }
+
+    async fn projects_and_orgs_share_nothing(engine: Engine) {
+        let place = Place::open(engine).await;
+        let ids = place.say("a", "secret-service | depends on | hidden-db").await.ids;
+        let other_project = base::ProjectId::new(place.now());
+        let other_rows = place.store.new_org();
+        for (rows, project) in [(place.rows.clone(), other_project), (other_rows, place.project)] {
+            let graph = knowledge::KnowledgeGraph::new(rows, project, place.store.clock.clone());
+            assert!(graph.neighbours(&place.indexes, neighbours_of("secret-service")).await.is_err());
+            assert!(graph.triplet(&place.indexes, &ids[0]).await.is_err());
+            let query = knowledge::GraphQuery { query: "secret-service hidden-db".to_owned(), top_k: 10, depth: 4, as_of: None,
+                ranking: knowledge::GraphRanking::default() };
+            assert!(graph.query(&place.indexes, query).await.unwrap().hits.is_empty());
+            let judged = graph.improve(&crate::place::author("b"), vec![knowledge::TripletRef::Id(ids[0])],
+                knowledge::Judgement::Score(0.0)).await;
+            assert_eq!(judged.unwrap_err().kind(), Kind::InvalidParams);
+        }
+        let around = place.graph.neighbours(&place.indexes, neighbours_of("secret-service")).await.unwrap();
+        assert_eq!((said(&around).len(), around.triplets[0].weight), (1, 0.5));
+    }
+}
