@@ -10,7 +10,7 @@ use store::OrgStore;
 use crate::guard::Guard;
 use crate::identify::Caller;
 use crate::record::Record;
-use crate::spec::Spec;
+use crate::spec::{Capability, Spec};
 
 /// Proof that the gate let a call through. Only [`Guard::admit`] makes one, and a tool reaches rows only through one.
 #[derive(Clone)]
@@ -52,14 +52,19 @@ impl Guard {
     }
 
     /// Lets a call through, or says why not: capability, scope and allowlist first, then the arguments, then policy. What was
-    /// found out on the way goes into `record`.
+    /// found out on the way goes into `record`. `None` says that the caller may use the tool, and its graph is switched off:
+    /// that is an answer, not a refusal.
     pub fn admit<E: From<Error>>(
         &self,
         caller: &Arc<Caller>,
         spec: &Spec,
         record: &mut Record,
         read_arguments: impl FnOnce(&mut Record) -> Result<Value, E>,
-    ) -> Result<(Permit, Value), E> {
+    ) -> Result<Option<(Permit, Value)>, E> {
+        if is_switched_off(caller.principal(), spec) {
+            has_scope_and_is_named(caller.principal(), spec)?;
+            return Ok(None);
+        }
         may_ask(caller.principal(), spec)?;
         let arguments = read_arguments(record)?;
         let decision = self.decision(caller, spec, Input::These(&arguments));
@@ -70,7 +75,7 @@ impl Guard {
         }
         let request = record.call().request;
         let permit = Permit { caller: Arc::clone(caller), rows: record.sealed_rows(), tool: spec.name, request };
-        Ok((permit, arguments))
+        Ok(Some((permit, arguments)))
     }
 
     fn decision(&self, caller: &Caller, spec: &Spec, input: Input<'_>) -> Decision {
@@ -83,6 +88,15 @@ pub(crate) fn may_ask(principal: &Principal, spec: &Spec) -> Result<()> {
     if !spec.needs.held_by(principal) {
         return Err(refused(spec, "is not available in this project", "capability"));
     }
+    has_scope_and_is_named(principal, spec)
+}
+
+/// Whether a tool of the graph is called in a project whose graph is off.
+fn is_switched_off(principal: &Principal, spec: &Spec) -> bool {
+    spec.needs == Capability::Graph && principal.project.is_some() && !spec.needs.held_by(principal)
+}
+
+fn has_scope_and_is_named(principal: &Principal, spec: &Spec) -> Result<()> {
     if !principal.scopes.has(spec.scope) {
         return Err(refused(spec, "needs a scope this credential does not have", "scope").with("scope", spec.scope.word()));
     }

@@ -10,7 +10,7 @@ use futures_util::FutureExt;
 use guard::Caller;
 use mcp::Fault;
 use serde_json::value::RawValue;
-use tools::{Arguments, Call, Exchange, Notify, Reply};
+use tools::{Call, Exchange, Notify, Reply};
 
 use crate::state::State;
 
@@ -34,13 +34,14 @@ pub(crate) async fn answer(state: &State, call: ToolCall<'_>) -> Result<Reply, F
         let tool = state.catalogue.find(call.name.clone()?)?;
         record.names(tool.spec().name);
         // The gate says when the arguments are looked at: after scope and allowlist.
-        let (permit, arguments) = state.guard.admit(call.caller, tool.spec(), record.open(), |record| {
-            let arguments = Arguments::from_json(call.arguments.clone()?)?.into_value();
+        let admitted = state.guard.admit(call.caller, tool.spec(), record.open(), |record| {
+            let arguments = tool.arguments(call.arguments.clone()?)?;
             record.takes(&arguments)?;
             tool.check(&arguments, call.exchange)?;
             Ok::<_, Fault>(arguments)
         })?;
         record.admitted();
+        let Some((permit, arguments)) = admitted else { return Ok(Reply::switched_off()?) };
         call.notify.begin();
         let admitted = Call { permit: &permit, services: &state.services, exchange: call.exchange, notify: call.notify };
         within_limits(&state.limits, tool.run(admitted, arguments)).await

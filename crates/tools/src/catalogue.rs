@@ -6,7 +6,7 @@ use base::{Error, Kind, Result, ToolNames};
 
 use crate::shelf::{EmptyShelf, Shelf};
 use crate::tool::Registered;
-use crate::{bricks, conformance, kits, memory};
+use crate::{bricks, conformance, graph, kits, memory};
 
 /// Every tool this server has, in the order they are listed, and what else it offers.
 pub struct Catalogue {
@@ -37,6 +37,11 @@ impl Catalogue {
             Registered::typed(kits::Get)?,
             Registered::typed(memory::Remember)?,
             Registered::typed(memory::Recall)?,
+            Registered::typed(graph::Query)?,
+            Registered::typed(graph::Neighbors)?,
+            Registered::typed(graph::Path)?,
+            Registered::typed(graph::Ingest)?,
+            Registered::typed(graph::Improve)?,
         ])
     }
 

@@ -3,6 +3,7 @@
 use base::Result;
 use mcp::model::{CallResult, InputRequired};
 use serde::Serialize;
+use serde_json::json;
 
 /// A typed tool's answer: a line for people and models to read, and the payload.
 pub struct Answer<T> {
@@ -39,6 +40,12 @@ impl Reply {
             Some(text) => CallResult::structured(text.clone(), &answer.payload)?,
             None => CallResult::json(&answer.payload)?,
         }))
+    }
+
+    /// What a tool of the knowledge graph answers where the graph is off.
+    pub fn switched_off() -> Result<Self> {
+        let text = "The knowledge graph is off in this project.";
+        Ok(Self::Complete(CallResult::structured(text.to_owned(), &json!({"disabled": true}))?))
     }
 
     /// How much there is to send.

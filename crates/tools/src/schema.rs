@@ -6,28 +6,18 @@ use jsonschema::{ValidationError, Validator};
 use schemars::JsonSchema;
 use schemars::generate::SchemaSettings;
 use serde_json::value::RawValue;
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 
-/// The arguments of one call: an object that its tool's schema has not seen yet.
-#[derive(Clone, Debug, Default)]
-pub struct Arguments(Map<String, Value>);
-
-impl Arguments {
-    /// Takes `params.arguments` as it came. Absent means none; anything but an object is refused.
-    pub fn from_json(raw: Option<&RawValue>) -> Result<Self> {
-        let Some(raw) = raw else {
-            return Ok(Self::default());
-        };
-        match serde_json::from_str(raw.get()) {
-            Ok(Value::Object(members)) => Ok(Self(members)),
-            Ok(_) => Err(Error::invalid("arguments", "`arguments` must be an object")),
-            Err(error) => Err(Error::invalid("arguments", "`arguments` cannot be read").logged(error)),
-        }
-    }
-
-    /// The arguments as a value for the schema and for serde.
-    pub fn into_value(self) -> Value {
-        Value::Object(self.0)
+/// The arguments of one call, which its tool's schema has not seen yet: `params.arguments` as it came. Absent means none;
+/// anything but an object is refused.
+pub(crate) fn arguments(raw: Option<&RawValue>) -> Result<Map<String, Value>> {
+    let Some(raw) = raw else {
+        return Ok(Map::default());
+    };
+    match serde_json::from_str(raw.get()) {
+        Ok(Value::Object(members)) => Ok(members),
+        Ok(_) => Err(Error::invalid("arguments", "`arguments` must be an object")),
+        Err(error) => Err(Error::invalid("arguments", "`arguments` cannot be read").logged(error)),
     }
 }
 
@@ -41,6 +31,12 @@ pub(crate) fn input_schema<T: JsonSchema>() -> Value {
 /// The JSON Schema of a tool's output.
 pub(crate) fn output_schema<T: JsonSchema>() -> Value {
     generate::<T>(SchemaSettings::draft2020_12().for_serialize())
+}
+
+/// The schema of what a tool answers that may be switched off.
+pub(crate) fn or_switched_off(schema: Value) -> Value {
+    let off = json!({"type": "object", "properties": {"disabled": {"const": true}}, "required": ["disabled"]});
+    json!({"type": "object", "anyOf": [schema, off]})
 }
 
 fn generate<T: JsonSchema>(settings: SchemaSettings) -> Value {
@@ -179,7 +175,6 @@ fn find_nul(value: &Value, path: String) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use serde_json::json;
 
     #[test]
     fn paths_read_as_people_write_them() {

@@ -6,7 +6,7 @@ use std::pin::Pin;
 use std::sync::Arc;
 
 use base::{Clock, Error, Result};
-use guard::{Permit, Spec};
+use guard::{Capability, Permit, Spec};
 use jsonschema::Validator;
 use knowledge::Indexes;
 use mcp::Fault;
@@ -16,6 +16,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
+use serde_json::value::RawValue;
 
 use crate::changes::Changes;
 use crate::reply::{Answer, Reply};
@@ -119,8 +120,12 @@ impl<T: Tool> Run for Typed<T> {
 impl Registered {
     /// Takes a typed tool into the list.
     pub(crate) fn typed<T: Tool>(tool: T) -> Result<Self> {
-        let output_schema = Some(schema::output_schema::<T::Output>());
-        Self::raw(T::SPEC, schema::input_schema::<T::Input>(), output_schema, Typed(tool))
+        let output_schema = schema::output_schema::<T::Output>();
+        let output_schema = match T::SPEC.needs {
+            Capability::Graph => schema::or_switched_off(output_schema),
+            Capability::Always | Capability::Memory | Capability::Project => output_schema,
+        };
+        Self::raw(T::SPEC, schema::input_schema::<T::Input>(), Some(output_schema), Typed(tool))
     }
 
     /// Takes a tool into the list whose schemas are data.
@@ -143,6 +148,15 @@ impl Registered {
     /// The schema of the typed payload.
     pub fn output_schema(&self) -> Option<&Value> {
         self.output_schema.as_ref()
+    }
+
+    /// Reads `params.arguments`. To memory and the graph a `context` means nothing: whose they are, the principal says.
+    pub fn arguments(&self, raw: Option<&RawValue>) -> Result<Value> {
+        let mut arguments = schema::arguments(raw)?;
+        if matches!(self.spec.needs, Capability::Memory | Capability::Graph) {
+            arguments.shift_remove("context");
+        }
+        Ok(Value::Object(arguments))
     }
 
     /// Checks arguments against the schema, and on modern requests against the headers that repeat them.

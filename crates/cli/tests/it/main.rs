@@ -27,6 +27,7 @@ mod console;
 mod durability;
 mod escalation;
 mod examples;
+mod graph;
 mod hooks;
 mod leak;
 mod limits;

@@ -24,6 +24,8 @@ pub(crate) struct Things {
     pub(crate) audit_key: String,
     pub(crate) webhook: String,
     pub(crate) observation: String,
+    /// A triplet of the project where sessions are opened.
+    pub(crate) fact: String,
     /// A name that nothing has yet.
     pub(crate) new_name: String,
 }
@@ -46,7 +48,8 @@ impl Things {
     /// A person costs a slow hash; what needs none does without.
     pub(crate) async fn make_but_a_person(tenant: &Tenant<'_>, name: &str) -> Self {
         let text = |value: &Value| value.as_str().unwrap().to_owned();
-        let project = tenant.post("projects", json!({"name": format!("project {name}")})).await.expect(201);
+        let project =
+            tenant.post("projects", json!({"name": format!("project {name}"), "graph_enabled": true})).await.expect(201);
         let key = tenant.post("keys", json!({"name": "key", "projects": "all", "scopes": []})).await.expect(201);
         let agent = tenant.post("agents", json!({"name": "agent", "scopes": [], "tools": []})).await.expect(201);
         let session = tenant.session().await;
@@ -57,6 +60,8 @@ impl Things {
         let noted = json!({"content": format!("{name} was here")});
         let noted = tenant.session_with(scribe).await.call("af_memory_remember", noted).await.result();
         let observation = text(&noted["structuredContent"]["id"]);
+        let fact = json!({"source": {"name": name}, "relationship": "was", "target": {"name": "here"}});
+        let stated = session.call("graph_ingest", json!({"triplets": [fact]})).await.result();
         // A name of its own in every org, so that one's policy is not found under another's name.
         let policy = format!("{}-{}", name.to_lowercase(), &tenant.org[tenant.org.len() - 12..]);
         let permit = json!({"cedar": "permit (principal, action, resource);"});
@@ -85,6 +90,7 @@ impl Things {
             audit_key: text(&keys["keys"].as_array().unwrap().last().unwrap()["kid"]),
             webhook: text(&webhook["id"]),
             observation,
+            fact: text(&stated["structuredContent"]["tripletIds"][0]),
             new_name: new_name(),
             brick,
         }
@@ -106,6 +112,7 @@ impl Things {
             audit_key: "A".repeat(43),
             webhook: id("whk"),
             observation: id("obs"),
+            fact: id("tri"),
             new_name: new_name(),
         }
     }
@@ -165,6 +172,19 @@ pub(crate) const TOOLS: &[ToolRow] = &[
         arguments: |_| json!({"content": "the tests have seen this", "type": "fact", "confidence": 0.5}),
     },
     ToolRow { name: "af_memory_recall", scope: "memory:read", arguments: |_| json!({"query": "seen", "workType": "chore"}) },
+    ToolRow { name: "graph_query", scope: "graph:read", arguments: |_| json!({"query": "who was here"}) },
+    ToolRow { name: "graph_neighbors", scope: "graph:read", arguments: |_| json!({"entity": "here"}) },
+    ToolRow { name: "graph_path", scope: "graph:read", arguments: |_| json!({"from": "here", "to": "HERE"}) },
+    ToolRow {
+        name: "graph_ingest",
+        scope: "graph:write",
+        arguments: |_| json!({"triplets": [{"source": {"name": "tests"}, "relationship": "see", "target": {"name": "this"}}]}),
+    },
+    ToolRow {
+        name: "graph_improve",
+        scope: "graph:write",
+        arguments: |things| json!({"triplets": [things.fact], "outcome": "accepted"}),
+    },
 ];
 
 /// What a route asks of its caller.

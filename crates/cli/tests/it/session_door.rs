@@ -122,7 +122,9 @@ both_engines! {
         let tools = listed["tools"].as_array().unwrap();
         let names: Vec<_> = tools.iter().map(|tool| tool["name"].as_str().unwrap()).collect();
         let drafts = ["bricks.create_draft", "bricks.list", "kits.create_draft", "kits.list", "kits.get"];
-        assert_eq!(names, [&drafts[..], &["af_memory_remember", "af_memory_recall"]].concat());
+        let memory = ["af_memory_remember", "af_memory_recall"];
+        let graph = ["graph_query", "graph_neighbors", "graph_path", "graph_ingest", "graph_improve"];
+        assert_eq!(names, [&drafts[..], &memory, &graph].concat());
         for tool in tools {
             for member in ["title", "description", "inputSchema", "outputSchema", "annotations"] {
                 assert!(!tool[member].is_null(), "{} has no {member}", tool["name"]);

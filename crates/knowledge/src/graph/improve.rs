@@ -134,17 +134,18 @@ struct Court<'a> {
 impl Court<'_> {
     /// The triplet that is meant. One that another project has is not there.
     fn find(&self, tx: &mut OrgTx<'_, '_>, meant: &TripletRef, parameter: &str) -> Result<TripletRow> {
-        let (found, named) = match meant {
+        let (found, missing) = match meant {
             TripletRef::Id(id) => {
-                (tx.first(sql::TRIPLET_BY_ID, &params![self.project, id], TripletRow::from_row)?, id.to_string())
+                let found = tx.first(sql::TRIPLET_BY_ID, &params![self.project, id], TripletRow::from_row)?;
+                (found, "there is no triplet of this id".to_owned())
             }
             TripletRef::Fact { source, relationship, target } => {
                 let relationship = name::relationship(relationship);
                 let found = self.find_fact(tx, [source, target], &relationship, parameter)?;
-                (found, format!("{source} {relationship} {target}"))
+                (found, format!("there is no triplet `{source} {relationship} {target}`"))
             }
         };
-        found.ok_or_else(|| Error::invalid(parameter, format!("there is no triplet `{named}`")))
+        found.ok_or_else(|| Error::invalid(parameter, missing))
     }
 
     fn find_fact(

@@ -16,6 +16,7 @@ impl Call<'_> {
     pub(crate) fn memory(&self) -> Result<(Memory, Author)> {
         let project = self.project()?;
         let memory = Memory::new(self.permit.rows().clone(), project, self.services.clock.clone());
+        let memory = memory.reading_facts(self.has_graph());
         Ok((memory, Author::of(self.permit.principal())))
     }
 

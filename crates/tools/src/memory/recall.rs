@@ -4,12 +4,18 @@ use std::fmt::Write;
 
 use base::{ObservationId, Result, Scope, Timestamp};
 use guard::{Capability, Effect, Spec};
-use knowledge::{Citation, Ranking, Recalled, WorkType};
+use knowledge::{Citation, GraphHit, GraphQuery, GraphRanking, Ranking, Recalled, WorkType};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::graph::{self, Triplet};
 use crate::reply::Answer;
 use crate::tool::{Call, Tool};
+
+/// Facts that a recall gives at most.
+const TRIPLETS_MAX: usize = 10;
+/// What a token is taken to be.
+const CHARACTERS_PER_TOKEN: usize = 4;
 
 pub(crate) struct Recall;
 
@@ -28,8 +34,8 @@ pub(crate) struct Input {
 pub(crate) struct Output {
     /// Best first.
     observations: Vec<Observation>,
-    /// Facts of the knowledge graph. This release has no graph, so there are none.
-    triplets: Vec<serde_json::Value>,
+    /// Facts of the knowledge graph, where it is on; none for chores.
+    triplets: Vec<Triplet>,
     /// What was given of what may be, in tokens of four characters.
     budget: Budget,
 }
@@ -88,14 +94,38 @@ impl Tool for Recall {
 
     async fn call(&self, call: Call<'_>, input: Input) -> Result<Answer<Output>> {
         let (memory, author) = call.memory()?;
-        let recall =
-            knowledge::Recall { query: input.query, work: WorkType::parse(&input.work_type), ranking: Ranking::default() };
+        let work = WorkType::parse(&input.work_type);
+        let triplets = triplets_for(&call, &input.query, work).await?;
+        let recall = knowledge::Recall { query: input.query, work, ranking: Ranking::default() };
         let recalled = memory.recall(&call.services.indexes, &author, recall).await?;
-        let text = read_aloud(&recalled);
+        let mut text = read_aloud(&recalled);
+        if !triplets.is_empty() {
+            let _ =
+                write!(text, "\n{} fact(s) of the knowledge graph, quoted:\n{}\n", triplets.len(), graph::read_aloud(&triplets));
+        }
         let budget = Budget { tokens: recalled.budget.tokens, used: recalled.budget.used };
         let observations = recalled.observations.into_iter().map(Observation::from).collect();
-        Ok(Answer::new(text, Output { observations, triplets: Vec::new(), budget }))
+        Ok(Answer::new(text, Output { observations, triplets, budget }))
     }
+}
+
+/// Facts that help, where the project has a graph: whole ones, within a third of what observations may take.
+async fn triplets_for(call: &Call<'_>, query: &str, work: WorkType) -> Result<Vec<Triplet>> {
+    if !call.has_graph() || !work.wants_triplets() {
+        return Ok(Vec::new());
+    }
+    let (graph, _) = call.graph()?;
+    let asked =
+        GraphQuery { query: query.to_owned(), top_k: TRIPLETS_MAX, depth: 1, as_of: None, ranking: GraphRanking::default() };
+    let mut tokens = work.tokens() / 3;
+    let mut fits = |hit: &GraphHit| {
+        let cost = hit.triplet.sentence().chars().count().div_ceil(CHARACTERS_PER_TOKEN);
+        let fits = cost <= tokens;
+        tokens -= if fits { cost } else { 0 };
+        fits
+    };
+    let found = graph.query(&call.services.indexes, asked).await?;
+    Ok(found.hits.into_iter().filter(|hit| fits(hit)).map(Triplet::scored).collect())
 }
 
 impl From<Citation> for Observation {

@@ -8,12 +8,12 @@ use serde_json::{Value, json};
 use crate::menu::TOOLS;
 use crate::support::{Crib, Engine, both_engines, call, request};
 
-/// Every set of the scopes that tools take, `*`, and scopes that no tool takes.
+/// Of the scopes that tools take: none, all, each alone, all but each; `*`; and scopes that no tool takes.
 fn scope_sets() -> Vec<Vec<&'static str>> {
     let scopes: Vec<_> = TOOLS.iter().map(|row| row.scope).collect::<BTreeSet<_>>().into_iter().collect();
-    let subset = |bits: u32| scopes.iter().enumerate().filter(move |(bit, _)| bits >> bit & 1 == 1).map(|(_, scope)| *scope);
-    let mut sets: Vec<Vec<_>> = (0..1 << scopes.len()).map(|bits| subset(bits).collect()).collect();
-    sets.extend([vec!["*"], vec!["org:read", "keys:write"]]);
+    let but = |left_out: &str| scopes.iter().copied().filter(|scope| *scope != left_out).collect::<Vec<_>>();
+    let mut sets = vec![vec![], scopes.clone(), vec!["*"], vec!["org:read", "keys:write"]];
+    sets.extend(scopes.iter().flat_map(|scope| [vec![*scope], but(scope)]));
     sets
 }
 

@@ -33,7 +33,7 @@ pub(crate) struct Agent<'c> {
 impl<'c> Tenant<'c> {
     pub(super) async fn new(crib: &'c Crib, org: &str, key: &str) -> Self {
         let mut tenant = Self { crib, org: org.to_owned(), key: key.to_owned(), project: String::new() };
-        let project = tenant.post("projects", json!({"name": "first"})).await.expect(201);
+        let project = tenant.post("projects", json!({"name": "first", "graph_enabled": true})).await.expect(201);
         tenant.project = project["project"]["id"].as_str().unwrap().to_owned();
         tenant
     }

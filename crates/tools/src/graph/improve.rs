@@ -1,0 +1,162 @@
+//! `graph_improve`
+
+use base::{Error, Result, Scope, TripletId};
+use guard::{Capability, Effect, Spec};
+use knowledge::{Improved, Judgement, TripletRef};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::four_decimals;
+use crate::reply::Answer;
+use crate::tool::{Call, Tool};
+
+pub(crate) struct Improve;
+
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Input {
+    /// The triplets that are judged: ids, or source, relationship and target.
+    #[schemars(length(min = 1, max = 100))]
+    triplets: Vec<Meant>,
+    /// What became of the work that used them. Say this or `score`.
+    outcome: Option<Outcome>,
+    /// How well they served. Say this or `outcome`.
+    #[schemars(range(min = 0.0, max = 1.0))]
+    score: Option<f64>,
+}
+
+#[derive(Clone, Copy, Debug, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+enum Outcome {
+    Accepted,
+    Rework,
+    Rejected,
+}
+
+/// A triplet.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(untagged)]
+enum Meant {
+    Id(String),
+    Fact(Fact),
+}
+
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct Fact {
+    /// A name of its source.
+    #[schemars(length(min = 1, max = 200))]
+    source: String,
+    #[schemars(length(min = 1, max = 200))]
+    relationship: String,
+    /// A name of its target.
+    #[schemars(length(min = 1, max = 200))]
+    target: String,
+}
+
+#[derive(Debug, Serialize, JsonSchema)]
+pub(crate) struct Output {
+    triplets: Vec<ImprovedTriplet>,
+    /// The entities of these triplets, each once.
+    entities: Vec<ImprovedEntity>,
+}
+
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+struct ImprovedTriplet {
+    #[schemars(with = "String")]
+    id: TripletId,
+    source_entity: String,
+    relationship: String,
+    target_entity: String,
+    old_weight: f64,
+    new_weight: f64,
+    /// This session had judged it before: nothing moved.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    #[schemars(default)]
+    repeated: bool,
+}
+
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+struct ImprovedEntity {
+    name: String,
+    r#type: String,
+    old_weight: f64,
+    new_weight: f64,
+}
+
+impl Tool for Improve {
+    const SPEC: Spec = Spec {
+        name: "graph_improve",
+        title: "Judge facts",
+        description: "Says how well facts of the knowledge graph served, by an outcome or a score. Their weights and those of their \
+                      entities move a tenth of the way there, once for each session and fact, and bend later answers.",
+        scope: Scope::GraphWrite,
+        needs: Capability::Graph,
+        effect: Effect::Additive,
+        idempotent: true,
+    };
+    type Input = Input;
+    type Output = Output;
+
+    async fn call(&self, call: Call<'_>, input: Input) -> Result<Answer<Output>> {
+        let (graph, author) = call.graph()?;
+        let judgement = match (input.outcome, input.score) {
+            (Some(outcome), None) => Judgement::Outcome(match outcome {
+                Outcome::Accepted => knowledge::Outcome::Accepted,
+                Outcome::Rework => knowledge::Outcome::Rework,
+                Outcome::Rejected => knowledge::Outcome::Rejected,
+            }),
+            (None, Some(score)) => Judgement::Score(score),
+            _ => return Err(Error::invalid("outcome", "say either `outcome` or `score`").with("tool", Self::SPEC.name)),
+        };
+        let meant: Result<Vec<TripletRef>> =
+            input.triplets.into_iter().enumerate().map(|(place, meant)| meant.read(&format!("triplets[{place}]"))).collect();
+        let improved = graph.improve(&author, meant?, judgement).await?;
+        let moved = improved.triplets.iter().filter(|triplet| !triplet.repeated).count();
+        let text = match improved.triplets.len() - moved {
+            0 => format!("{moved} fact(s) judged."),
+            before => format!("{moved} fact(s) judged; {before} were judged by this session before."),
+        };
+        Ok(Answer::new(text, Output::from(improved)))
+    }
+}
+
+impl Meant {
+    /// An id that has not the form of one is as good as one that nothing has.
+    fn read(self, parameter: &str) -> Result<TripletRef> {
+        match self {
+            Self::Id(id) => TripletId::parse(&id)
+                .map(TripletRef::Id)
+                .ok_or_else(|| Error::invalid(parameter, "there is no triplet of this id")),
+            Self::Fact(fact) => {
+                Ok(TripletRef::Fact { source: fact.source, relationship: fact.relationship, target: fact.target })
+            }
+        }
+    }
+}
+
+impl From<Improved> for Output {
+    fn from(improved: Improved) -> Self {
+        let triplet = |moved: knowledge::ImprovedTriplet| ImprovedTriplet {
+            id: moved.id,
+            source_entity: moved.source,
+            relationship: moved.relationship,
+            target_entity: moved.target,
+            old_weight: four_decimals(moved.before),
+            new_weight: four_decimals(moved.after),
+            repeated: moved.repeated,
+        };
+        let entity = |moved: knowledge::ImprovedEntity| ImprovedEntity {
+            name: moved.entity.name,
+            r#type: moved.entity.kind,
+            old_weight: four_decimals(moved.before),
+            new_weight: four_decimals(moved.after),
+        };
+        Self {
+            triplets: improved.triplets.into_iter().map(triplet).collect(),
+            entities: improved.entities.into_iter().map(entity).collect(),
+        }
+    }
+}

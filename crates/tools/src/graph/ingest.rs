@@ -1,0 +1,124 @@
+//! `graph_ingest`
+
+use base::{Result, Scope, TripletId};
+use guard::{Capability, Effect, Spec};
+use knowledge::{NewEntity, NewTriplet};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::time;
+use crate::reply::Answer;
+use crate::tool::{Call, Tool};
+
+pub(crate) struct Ingest;
+
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Input {
+    /// The facts. All of them are kept, or none.
+    #[schemars(length(min = 1, max = 100))]
+    triplets: Vec<Stated>,
+}
+
+/// A fact.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, rename_all = "camelCase")]
+struct Stated {
+    /// What the fact is about.
+    source: Named,
+    /// How the two are related, such as `depends_on`, `owned_by`, `replaced_by` or `fixes`.
+    #[schemars(length(min = 1, max = 200))]
+    relationship: String,
+    /// What it is related to.
+    target: Named,
+    /// The fact in a sentence: what a question might ask for.
+    #[schemars(length(max = 2_000))]
+    description: Option<String>,
+    /// The source has one such target at a time: this one takes the place of an older one.
+    #[serde(default)]
+    functional: bool,
+    /// When it became true, in RFC 3339.
+    valid_from: Option<String>,
+    /// When it ceased to be true, in RFC 3339.
+    valid_to: Option<String>,
+}
+
+/// An entity.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct Named {
+    /// Its name: case, spaces, dashes and camel case make no difference.
+    #[schemars(length(min = 1, max = 200))]
+    name: String,
+    /// What kind of thing it is, such as `service`, `file`, `person` or `ticket`.
+    #[schemars(length(max = 200))]
+    r#type: Option<String>,
+    /// What else it is called. An entity that has such a name becomes one with this.
+    #[serde(default)]
+    #[schemars(length(max = 20), inner(length(min = 1, max = 200)))]
+    aliases: Vec<String>,
+}
+
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct Output {
+    entities_created: u32,
+    triplets_created: u32,
+    /// Facts that were known already.
+    triplets_existing: u32,
+    /// Older facts that newer ones took the place of.
+    superseded: u32,
+    /// The fact that each of the triplets is now, in their order.
+    #[schemars(with = "Vec<String>")]
+    triplet_ids: Vec<TripletId>,
+}
+
+impl Tool for Ingest {
+    const SPEC: Spec = Spec {
+        name: "graph_ingest",
+        title: "State facts",
+        description: "Adds facts about this project to the knowledge graph, as triplets of source, relationship and target: what \
+                      depends on what, who owns it, what replaced it. A fact that is known is kept once; nothing is deleted.",
+        scope: Scope::GraphWrite,
+        needs: Capability::Graph,
+        effect: Effect::Additive,
+        idempotent: true,
+    };
+    type Input = Input;
+    type Output = Output;
+
+    async fn call(&self, call: Call<'_>, input: Input) -> Result<Answer<Output>> {
+        let (graph, author) = call.graph()?;
+        let stated: Result<Vec<NewTriplet>> =
+            input.triplets.into_iter().enumerate().map(|(place, stated)| stated.read(&format!("triplets[{place}]"))).collect();
+        let ingested = graph.ingest(&author, stated?).await?;
+        call.services.indexes.pending.tell(call.permit.principal().org, call.project()?);
+        let text = format!(
+            "{} new fact(s), {} known already, {} superseded; {} new entities.",
+            ingested.triplets_created, ingested.triplets_existing, ingested.superseded, ingested.entities_created
+        );
+        let output = Output {
+            entities_created: ingested.entities_created,
+            triplets_created: ingested.triplets_created,
+            triplets_existing: ingested.triplets_existing,
+            superseded: ingested.superseded,
+            triplet_ids: ingested.ids,
+        };
+        Ok(Answer::new(text, output))
+    }
+}
+
+impl Stated {
+    fn read(self, place: &str) -> Result<NewTriplet> {
+        let entity = |named: Named| NewEntity { name: named.name, kind: named.r#type, aliases: named.aliases };
+        Ok(NewTriplet {
+            source: entity(self.source),
+            relationship: self.relationship,
+            target: entity(self.target),
+            description: self.description,
+            functional: self.functional,
+            valid_from: time(&format!("{place}.validFrom"), self.valid_from.as_deref())?,
+            valid_to: time(&format!("{place}.validTo"), self.valid_to.as_deref())?,
+        })
+    }
+}

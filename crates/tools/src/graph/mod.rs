@@ -1,0 +1,149 @@
+//! The knowledge graph: facts about the project that agents state, walk and judge.
+
+mod improve;
+mod ingest;
+mod neighbors;
+mod path;
+mod query;
+
+pub(crate) use improve::Improve;
+pub(crate) use ingest::Ingest;
+pub(crate) use neighbors::Neighbors;
+pub(crate) use path::Path;
+pub(crate) use query::Query;
+
+use base::{Error, ObservationId, Result, Timestamp, TripletId};
+use guard::Capability;
+use knowledge::{Author, KnowledgeGraph};
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use crate::tool::Call;
+
+impl Call<'_> {
+    /// The graph of the caller's project, and who writes there.
+    pub(crate) fn graph(&self) -> Result<(KnowledgeGraph, Author)> {
+        let graph = KnowledgeGraph::new(self.permit.rows().clone(), self.project()?, self.services.clock.clone());
+        Ok((graph, Author::of(self.permit.principal())))
+    }
+
+    /// Whether the caller's project has a graph.
+    pub(crate) fn has_graph(&self) -> bool {
+        Capability::Graph.held_by(self.permit.principal())
+    }
+}
+
+/// A fact.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct Triplet {
+    #[schemars(with = "String")]
+    id: TripletId,
+    source_entity: String,
+    relationship: String,
+    target_entity: String,
+    /// How well it answers, from 0 to 1: for answers to a question.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    relevance_score: Option<f64>,
+    /// How well it has served, from 0 to 1.
+    weight: f64,
+    /// The fact in a sentence.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    #[schemars(default)]
+    description: String,
+    provenance: Provenance,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Option<String>")]
+    valid_from: Option<Timestamp>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Option<String>")]
+    valid_to: Option<Timestamp>,
+    /// Since when, or from when on, something newer stands in its place.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Option<String>")]
+    superseded_at: Option<Timestamp>,
+    /// Facts with the same source and relationship and another target, none of which was declared the only one.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[schemars(default, with = "Vec<String>")]
+    conflicts_with: Vec<TripletId>,
+}
+
+/// Where a fact comes from.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+struct Provenance {
+    /// The observation that stated it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Option<String>")]
+    observation_id: Option<ObservationId>,
+    session_id: String,
+    /// Who stated it first: an agent's id, `label:` and a launcher's word, or a session's id.
+    agent_id: String,
+    /// ISO 8601.
+    #[schemars(with = "String")]
+    timestamp: Timestamp,
+}
+
+impl Triplet {
+    /// A hit of a question.
+    pub(crate) fn scored(hit: knowledge::GraphHit) -> Self {
+        Self { relevance_score: Some(four_decimals(f64::from(hit.score))), ..Self::from(hit.triplet) }
+    }
+}
+
+impl From<knowledge::Triplet> for Triplet {
+    fn from(found: knowledge::Triplet) -> Self {
+        Self {
+            id: found.id,
+            source_entity: found.source.name,
+            relationship: found.relationship,
+            target_entity: found.target.name,
+            relevance_score: None,
+            weight: four_decimals(found.weight),
+            description: found.description,
+            provenance: Provenance {
+                observation_id: found.provenance.observation,
+                session_id: found.provenance.session,
+                agent_id: found.provenance.agent,
+                timestamp: found.provenance.at,
+            },
+            valid_from: found.valid_from,
+            valid_to: found.valid_to,
+            superseded_at: found.superseded_at,
+            conflicts_with: found.conflicts_with,
+        }
+    }
+}
+
+/// Four decimals say all there is to say.
+fn four_decimals(number: f64) -> f64 {
+    (number * 10_000.0).round() / 10_000.0
+}
+
+/// A time that a caller wrote.
+fn time(parameter: &str, text: Option<&str>) -> Result<Option<Timestamp>> {
+    let read = |text| {
+        let message = format!("`{parameter}` is not a time: write it like 2026-11-16T12:00:00Z");
+        Timestamp::parse_rfc3339(text).ok_or_else(|| Error::invalid(parameter, message))
+    };
+    text.map(read).transpose()
+}
+
+/// Facts as a model reads them: one a line, quoted, because others stated them.
+pub(crate) fn read_aloud(triplets: &[Triplet]) -> String {
+    let line = |triplet: &Triplet| {
+        let relationship = triplet.relationship.replace('_', " ");
+        let mut line = format!("> {} {relationship} {}", triplet.source_entity, triplet.target_entity);
+        if !triplet.description.is_empty() {
+            line.push_str(&format!(". {}", triplet.description.replace('\n', " ")));
+        }
+        let day: String = triplet.provenance.timestamp.to_string().chars().take(10).collect();
+        line.push_str(&format!(" [{}, by {} on {day}", triplet.id, triplet.provenance.agent_id));
+        if !triplet.conflicts_with.is_empty() {
+            line.push_str(&format!(", beside {} with other targets", triplet.conflicts_with.len()));
+        }
+        line.push(']');
+        line
+    };
+    triplets.iter().map(line).collect::<Vec<_>>().join("\n")
+}

@@ -1,0 +1,111 @@
+//! `graph_neighbors`
+
+use base::{Result, Scope};
+use guard::{Capability, Effect, Spec};
+use knowledge::{NeighboursQuery, Towards};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::{Triplet, read_aloud, time};
+use crate::reply::Answer;
+use crate::tool::{Call, Tool};
+
+pub(crate) struct Neighbors;
+
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, rename_all = "camelCase")]
+pub(crate) struct Input {
+    /// A name of the entity, in any spelling, or an alias.
+    #[schemars(length(min = 1, max = 200))]
+    entity: String,
+    /// How many hops.
+    #[serde(default = "one")]
+    #[schemars(range(min = 1, max = 5))]
+    depth: u32,
+    /// Only along this relationship.
+    #[schemars(length(min = 1, max = 200))]
+    relationship: Option<String>,
+    /// Along triplets that lead away from an entity (`out`), that lead to it (`in`), or both.
+    #[serde(default)]
+    direction: Direction,
+    /// How many entities at most, nearest first.
+    #[serde(default = "fifty")]
+    #[schemars(range(min = 1, max = 1_000))]
+    limit: u32,
+    /// The graph as it was known at this time, in RFC 3339.
+    as_of: Option<String>,
+}
+
+#[derive(Clone, Copy, Debug, Default, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+enum Direction {
+    #[default]
+    Both,
+    Out,
+    In,
+}
+
+fn one() -> u32 {
+    1
+}
+
+fn fifty() -> u32 {
+    50
+}
+
+#[derive(Debug, Serialize, JsonSchema)]
+pub(crate) struct Output {
+    /// Nearest first.
+    entities: Vec<Entity>,
+    /// The facts between them.
+    triplets: Vec<Triplet>,
+    /// Whether there is more than was given.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    #[schemars(default)]
+    truncated: bool,
+}
+
+#[derive(Debug, Serialize, JsonSchema)]
+struct Entity {
+    name: String,
+    /// What kind of thing it is; empty when nobody said.
+    r#type: String,
+    hops: u32,
+}
+
+impl Tool for Neighbors {
+    const SPEC: Spec = Spec {
+        name: "graph_neighbors",
+        title: "Walk around an entity",
+        description: "Lists what is connected to an entity of the knowledge graph within some hops, and the facts between them.",
+        scope: Scope::GraphRead,
+        needs: Capability::Graph,
+        effect: Effect::ReadOnly,
+        idempotent: true,
+    };
+    type Input = Input;
+    type Output = Output;
+
+    async fn call(&self, call: Call<'_>, input: Input) -> Result<Answer<Output>> {
+        let (graph, _) = call.graph()?;
+        let asked = NeighboursQuery {
+            entity: input.entity,
+            depth: input.depth,
+            relationship: input.relationship,
+            towards: match input.direction {
+                Direction::Both => Towards::Both,
+                Direction::Out => Towards::Out,
+                Direction::In => Towards::In,
+            },
+            limit: input.limit as usize,
+            as_of: time("asOf", input.as_of.as_deref())?,
+        };
+        let found = graph.neighbours(&call.services.indexes, asked).await?;
+        let triplets: Vec<Triplet> = found.triplets.into_iter().map(Triplet::from).collect();
+        let entities: Vec<Entity> =
+            found.entities.into_iter().map(|(entity, hops)| Entity { name: entity.name, r#type: entity.kind, hops }).collect();
+        let more = if found.truncated { ", and there are more" } else { "" };
+        let text = format!("{} entities and {} facts{more}.\n{}", entities.len(), triplets.len(), read_aloud(&triplets));
+        Ok(Answer::new(text.trim_end(), Output { entities, triplets, truncated: found.truncated }))
+    }
+}

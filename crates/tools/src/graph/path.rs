@@ -1,0 +1,88 @@
+//! `graph_path`
+
+use base::{Result, Scope};
+use guard::{Capability, Effect, Spec};
+use knowledge::PathQuery;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::{Triplet, four_decimals, read_aloud, time};
+use crate::reply::Answer;
+use crate::tool::{Call, Tool};
+
+pub(crate) struct Path;
+
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, rename_all = "camelCase")]
+pub(crate) struct Input {
+    /// A name of the entity where the path begins, in any spelling, or an alias.
+    #[schemars(length(min = 1, max = 200))]
+    from: String,
+    /// A name of the entity where it ends.
+    #[schemars(length(min = 1, max = 200))]
+    to: String,
+    /// The most triplets it may have.
+    #[serde(default = "six")]
+    #[schemars(range(min = 1, max = 20))]
+    max_depth: u32,
+    /// Only from source to target.
+    #[serde(default)]
+    directed: bool,
+    /// The shortest by cost, which is one over a triplet's weight, instead of by the number of triplets.
+    #[serde(default)]
+    weighted: bool,
+    /// The graph as it was known at this time, in RFC 3339.
+    as_of: Option<String>,
+}
+
+fn six() -> u32 {
+    6
+}
+
+#[derive(Debug, Serialize, JsonSchema)]
+pub(crate) struct Output {
+    found: bool,
+    /// How many triplets it has; null when there is none.
+    length: Option<usize>,
+    /// What it costs, where weights were asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    cost: Option<f64>,
+    /// The triplets, in order.
+    path: Vec<Triplet>,
+}
+
+impl Tool for Path {
+    const SPEC: Spec = Spec {
+        name: "graph_path",
+        title: "Find the way between two entities",
+        description: "Finds a shortest chain of facts that leads from one entity of the knowledge graph to another: how two \
+                      things are connected.",
+        scope: Scope::GraphRead,
+        needs: Capability::Graph,
+        effect: Effect::ReadOnly,
+        idempotent: true,
+    };
+    type Input = Input;
+    type Output = Output;
+
+    async fn call(&self, call: Call<'_>, input: Input) -> Result<Answer<Output>> {
+        let (graph, _) = call.graph()?;
+        let (depth, weighted) = (input.max_depth, input.weighted);
+        let asked = PathQuery {
+            from: input.from,
+            to: input.to,
+            depth,
+            directed: input.directed,
+            weighted,
+            as_of: time("asOf", input.as_of.as_deref())?,
+        };
+        let Some(found) = graph.path(&call.services.indexes, asked).await? else {
+            let text = format!("No path of at most {depth} facts.");
+            return Ok(Answer::new(text, Output { found: false, length: None, cost: None, path: Vec::new() }));
+        };
+        let path: Vec<Triplet> = found.triplets.into_iter().map(Triplet::from).collect();
+        let text = format!("A path of {} facts.\n{}", path.len(), read_aloud(&path));
+        let cost = weighted.then(|| four_decimals(found.cost));
+        Ok(Answer::new(text.trim_end(), Output { found: true, length: Some(path.len()), cost, path }))
+    }
+}
