@@ -1,12 +1,15 @@
 //! Who is next to whom, one way: a packed list for each node, and what has changed since it was packed.
 //!
-//! The packed part is three arrays' worth of numbers and no pointer. Changes lie beside it in small lists, until they are so many that
+//! The packed part is two arrays of numbers and no pointer. Changes lie beside it in small lists, until they are so many that
 //! packing anew pays. Every list is in the order of its edges, packed or not, so that no walk can tell the difference.
 
 use std::collections::HashMap;
 
 use crate::numbering::NodeHash;
 use crate::{EdgeIndex, Node};
+
+/// So few entries are moved into another list one by one: a node with few edges is soon merged into one with many.
+const INSERTED_MAX: usize = 8;
 
 /// An edge as one of its ends sees it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -29,7 +32,7 @@ pub(crate) struct Adjacency {
     offsets: Vec<u32>,
     packed: Vec<Entry>,
     recent: HashMap<Node, Recent, NodeHash>,
-    recent_entries: usize,
+    changes: usize,
 }
 
 impl Adjacency {
@@ -61,7 +64,7 @@ impl Adjacency {
     /// Appends to a node's list. Edges must come in order.
     pub(crate) fn push(&mut self, node: Node, entry: Entry) {
         self.recent.entry(node).or_default().entries.push(entry);
-        self.recent_entries += 1;
+        self.changes += 1;
     }
 
     /// A node's list, in two pieces.
@@ -78,9 +81,9 @@ impl Adjacency {
         }
     }
 
-    /// How many changes lie beside the packed lists.
-    pub(crate) fn recent_entries(&self) -> usize {
-        self.recent_entries
+    /// How many entries were added or moved since the lists were packed.
+    pub(crate) fn changes(&self) -> usize {
+        self.changes
     }
 
     /// Moves those entries of `from` to `to` which now belong there, and says which these are.
@@ -90,11 +93,18 @@ impl Adjacency {
         if going.is_empty() {
             return Vec::new();
         }
-        let mut joined = self.lists(to).concat();
-        joined.extend_from_slice(&going);
-        joined.sort_unstable_by_key(|entry| entry.edge);
-        self.replace(from, staying);
-        self.replace(to, joined);
+        self.changes += going.len();
+        self.recent.insert(from, Recent { entries: staying, replaces: true });
+        let joined = self.list_mut(to);
+        if going.len() <= INSERTED_MAX {
+            for entry in &going {
+                joined.insert(joined.partition_point(|other| other.edge < entry.edge), *entry);
+            }
+        } else {
+            joined.extend_from_slice(&going);
+            // Two lists in order, one behind the other: this sort goes through them once.
+            joined.sort_by_key(|entry| entry.edge);
+        }
         going.into_iter().map(|entry| entry.edge).collect()
     }
 
@@ -123,11 +133,15 @@ impl Adjacency {
         self.offsets.capacity() * size_of::<u32>() + self.packed.capacity() * size_of::<Entry>() + lists + table
     }
 
-    fn replace(&mut self, node: Node, entries: Vec<Entry>) {
-        self.recent_entries += entries.len();
-        if let Some(old) = self.recent.insert(node, Recent { entries, replaces: true }) {
-            self.recent_entries -= old.entries.len();
+    /// A node's list, which from now on is not the packed one.
+    fn list_mut(&mut self, node: Node) -> &mut Vec<Entry> {
+        let (start, end) = self.bounds(node);
+        let recent = self.recent.entry(node).or_default();
+        if !std::mem::replace(&mut recent.replaces, true) {
+            let packed = self.packed.get(start..end).unwrap_or_default();
+            recent.entries.splice(0..0, packed.iter().copied());
         }
+        &mut recent.entries
     }
 
     #[inline]
@@ -150,11 +164,11 @@ impl Adjacency {
 /// The edges of a node, as [`crate::Graph::edges_of`] lists them.
 #[derive(Debug)]
 pub(crate) struct Edges<'a> {
-    pub(crate) lists: [&'a [Entry]; 4],
-    pub(crate) current: std::slice::Iter<'a, Entry>,
-    pub(crate) next_list: usize,
+    lists: [&'a [Entry]; 4],
+    current: std::slice::Iter<'a, Entry>,
+    next_list: usize,
     /// The node, if its loops were listed among what goes out and must not be listed again among what comes in.
-    pub(crate) loops_of: Option<Node>,
+    loops_of: Option<Node>,
 }
 
 impl<'a> Edges<'a> {
@@ -162,6 +176,13 @@ impl<'a> Edges<'a> {
     pub(crate) fn new(lists: [&'a [Entry]; 4], loops_of: Option<Node>) -> Self {
         let [first, ..] = lists;
         Self { lists, current: first.iter(), next_list: 1, loops_of }
+    }
+
+    /// The lists themselves, each with the node to which entries are to be skipped.
+    #[inline]
+    pub(crate) fn lists(&self) -> [(&'a [Entry], Option<Node>); 4] {
+        let [out, recent_out, inward, recent_in] = self.lists;
+        [(out, None), (recent_out, None), (inward, self.loops_of), (recent_in, self.loops_of)]
     }
 
     /// How many entries there are, counting loops once for each list they are in.
@@ -187,5 +208,76 @@ impl Iterator for Edges<'_> {
             self.current = self.lists.get(self.next_list)?.iter();
             self.next_list += 1;
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn entry(edge: EdgeIndex, other: Node) -> Entry {
+        Entry { edge, other }
+    }
+
+    #[test]
+    fn packed_lists_are_in_the_order_of_their_edges() {
+        let lists = Adjacency::pack(3, [(2, 0), (0, 1), (2, 2), (0, 2)].into_iter());
+        assert_eq!(lists.lists(0).concat(), [entry(1, 1), entry(3, 2)]);
+        assert_eq!(lists.lists(1).concat(), []);
+        assert_eq!(lists.lists(2).concat(), [entry(0, 0), entry(2, 2)]);
+        assert_eq!(lists.lists(3).concat(), [], "a node that is not packed yet");
+        assert_eq!(lists.lists(Node::MAX).concat(), []);
+    }
+
+    #[test]
+    fn what_was_pushed_comes_after_what_was_packed() {
+        let mut lists = Adjacency::pack(2, [(0, 1)].into_iter());
+        lists.push(0, entry(1, 5));
+        lists.push(7, entry(2, 0));
+        assert_eq!(lists.lists(0).concat(), [entry(0, 1), entry(1, 5)]);
+        assert_eq!(lists.lists(7).concat(), [entry(2, 0)]);
+        assert_eq!(lists.changes(), 2);
+    }
+
+    #[test]
+    fn moved_entries_leave_one_list_and_join_the_other_in_order() {
+        let mut lists = Adjacency::pack(2, [(0, 9), (1, 9), (0, 9)].into_iter());
+        lists.push(1, entry(3, 9));
+        lists.push(0, entry(4, 9));
+        let moved = lists.move_entries(0, 1, |edge| if edge == 0 { 0 } else { 1 });
+        assert_eq!(moved, [2, 4]);
+        assert_eq!(lists.lists(0).concat(), [entry(0, 9)]);
+        assert_eq!(lists.lists(1).concat(), [entry(1, 9), entry(2, 9), entry(3, 9), entry(4, 9)]);
+        assert_eq!(lists.changes(), 4);
+        assert_eq!(lists.move_entries(0, 1, |_| 0), [], "nothing that belongs there");
+    }
+
+    #[test]
+    fn many_moved_entries_are_sorted_in() {
+        let mut lists = Adjacency::pack(2, (0..100).map(|edge| (edge % 2, 9)));
+        lists.push(1, entry(100, 9));
+        let moved = lists.move_entries(0, 1, |_| 1);
+        assert_eq!(moved.len(), 50);
+        assert_eq!(lists.lists(0).concat(), []);
+        assert_eq!(lists.lists(1).concat(), (0..=100).map(|edge| entry(edge, 9)).collect::<Vec<_>>());
+    }
+
+    #[test]
+    fn the_other_end_is_set_wherever_the_entry_is() {
+        let mut lists = Adjacency::pack(2, [(0, 8), (1, 8)].into_iter());
+        lists.push(0, entry(2, 8));
+        lists.set_other(0, 0, 3);
+        lists.set_other(0, 2, 4);
+        lists.set_other(0, 1, 5);
+        assert_eq!(lists.lists(0).concat(), [entry(0, 3), entry(2, 4)]);
+        assert_eq!(lists.lists(1).concat(), [entry(1, 8)], "an edge of another node is left alone");
+    }
+
+    #[test]
+    fn loops_are_skipped_among_what_comes_in() {
+        let (out, inward) = ([entry(0, 1), entry(1, 7)], [entry(1, 7), entry(2, 1)]);
+        let listed = |loops_of| Edges::new([&out, &[], &inward, &[]], loops_of).map(|entry| entry.edge).collect::<Vec<_>>();
+        assert_eq!(listed(Some(7)), [0, 1, 2]);
+        assert_eq!(listed(None), [0, 1, 1, 2]);
     }
 }

@@ -6,7 +6,9 @@
 use std::cmp::Ordering;
 use std::collections::BinaryHeap;
 
+use crate::adjacency::Entry;
 use crate::numbering::Numbering;
+use crate::shortest::{Ball, Balls};
 use crate::storage::Graph;
 use crate::{Direction, EdgeIndex, Node};
 
@@ -23,35 +25,41 @@ pub fn lightest_path<E>(
     allow: impl Fn(&E) -> bool,
     cost: impl Fn(&E) -> f64,
 ) -> Option<(Vec<EdgeIndex>, f64)> {
+    // The way with the fewest edges is quickly found. If there is none, there is nothing to seek; and what costs more than it need not be looked at.
+    let balls = Balls::grow(graph, from, to, depth_max, direction, &|payload: &E| allow(payload) && is_price(cost(payload)))?;
+    let mut path = balls.path();
+    let total =
+        |path: &[EdgeIndex]| path.iter().filter_map(|edge| graph.payload(*edge)).map(&cost).fold(0.0, |sum, cost| sum + cost);
+    let mut search = Search { graph, depth_max, allow: &allow, cost: &cost, bound: total(&path), joint: None, steps: Vec::new() };
     let mut ahead = Side::new(graph, from, direction);
     let mut back = Side::new(graph, to, direction.reversed());
-    if ahead.met.nodes().iter().any(|node| back.met.get(*node).is_some()) {
-        return Some((Vec::new(), 0.0));
-    }
-    let price =
-        |edge| graph.payload(edge).filter(|payload| allow(payload)).map(&cost).filter(|cost| *cost > 0.0 && cost.is_finite());
-    let mut best: Option<Joint> = None;
-    // Whatever is cheaper than the two cheapest queued labels together has been seen: its two halves are settled, and they were joined when the later of them was.
-    while let Some((ahead_least, back_least)) = ahead.least().zip(back.least()) {
-        if best.as_ref().is_some_and(|best| ahead_least + back_least >= best.cost) {
-            break;
+    // Whatever is cheaper than the two cheapest queued labels together has been seen: its two halves are settled, and they were joined when the later
+    // of them was.
+    while let Some((ahead_least, back_least)) = ahead.least().zip(back.least())
+        && ahead_least + back_least < search.bound
+    {
+        if ahead.queue.len() <= back.queue.len() {
+            search.settle(&mut ahead, &back, back_least, &balls.back, true);
+        } else {
+            search.settle(&mut back, &ahead, ahead_least, &balls.ahead, false);
         }
-        let is_ahead = ahead.queue.len() <= back.queue.len();
-        let (side, other) = if is_ahead { (&mut ahead, &back) } else { (&mut back, &ahead) };
-        side.settle(graph, other, depth_max, &price, &mut best, is_ahead);
     }
-    let best = best?;
-    let mut path = ahead.edges_to(best.ahead);
-    path.reverse();
-    path.push(best.edge);
-    path.extend(back.edges_to(best.back));
-    let total = path.iter().filter_map(|edge| price(*edge)).sum();
+    if let Some(joint) = search.joint {
+        path = ahead.edges_to(joint.ahead);
+        path.reverse();
+        path.push(joint.edge);
+        path.extend(back.edges_to(joint.back));
+    }
+    let total = total(&path);
     Some((path, total))
+}
+
+fn is_price(cost: f64) -> bool {
+    cost > 0.0 && cost.is_finite()
 }
 
 /// Two ways that an edge joins.
 struct Joint {
-    cost: f64,
     ahead: u32,
     edge: EdgeIndex,
     back: u32,
@@ -74,6 +82,7 @@ struct Label {
 struct Known {
     /// The label that it was settled with last: the shortest so far.
     settled: u32,
+    settled_hops: u32,
     /// The cheapest label that was queued for it.
     cost: f64,
     hops: u32,
@@ -102,7 +111,7 @@ impl Side {
             let (number, is_new) = side.met.insert(start);
             if is_new {
                 // Settled from the beginning, so that the other side can join it.
-                side.known.push(Known { settled: number, cost: 0.0, hops: 0 });
+                side.known.push(Known { settled: number, settled_hops: 0, cost: 0.0, hops: 0 });
                 side.queue(Label { cost: 0.0, hops: 0, number, edge: NONE, before: NONE, cheaper: NONE });
             }
         }
@@ -126,67 +135,39 @@ impl Side {
 
     /// Whether a node was settled with at most so many edges: since costs only rise, at no higher cost than whatever comes now.
     fn is_settled_within(&self, number: u32, hops: u32) -> bool {
-        let settled = self.known.get(number as usize).and_then(|known| self.label(known.settled));
-        settled.is_some_and(|settled| settled.hops <= hops)
+        self.known.get(number as usize).is_some_and(|known| known.settled_hops <= hops)
     }
 
-    /// Settles the cheapest queued label, and looks along the edges of its node.
-    fn settle<E>(
-        &mut self,
-        graph: &Graph<E>,
-        other: &Self,
-        depth_max: u32,
-        price: &impl Fn(EdgeIndex) -> Option<f64>,
-        best: &mut Option<Joint>,
-        is_ahead: bool,
-    ) -> Option<()> {
-        let Queued { cost, hops, label } = self.queue.pop()?;
-        let number = self.label(label)?.number;
-        if hops > 0 {
-            if self.is_settled_within(number, hops) {
+    /// Settles a node with a label, if it is not settled with a better one, and gives the node's number.
+    fn settle(&mut self, queued: &Queued) -> Option<u32> {
+        let number = self.label(queued.label)?.number;
+        // The starts are settled from the beginning.
+        if queued.hops > 0 {
+            if self.is_settled_within(number, queued.hops) {
                 return None;
             }
-            let cheaper = std::mem::replace(&mut self.known.get_mut(number as usize)?.settled, label);
-            self.labels.get_mut(label as usize)?.cheaper = cheaper;
+            let known = self.known.get_mut(number as usize)?;
+            known.settled_hops = queued.hops;
+            let cheaper = std::mem::replace(&mut known.settled, queued.label);
+            self.labels.get_mut(queued.label as usize)?.cheaper = cheaper;
         }
-        if hops >= depth_max {
-            return None;
-        }
-        let hops = hops + 1;
-        for entry in graph.entries(self.met.node(number)?, self.direction) {
-            if self.met.get(entry.other).is_some_and(|number| self.is_settled_within(number, hops)) {
-                continue;
-            }
-            let Some(cost) = price(entry.edge).map(|price| cost + price) else { continue };
-            if best.as_ref().is_some_and(|best| cost >= best.cost) {
-                continue;
-            }
-            if let Some(joined) = other.join(entry.other, cost, depth_max - hops) {
-                let (sum, further) = joined;
-                if best.as_ref().is_none_or(|best| sum < best.cost) {
-                    let (ahead, back) = if is_ahead { (label, further) } else { (further, label) };
-                    *best = Some(Joint { cost: sum, ahead, edge: entry.edge, back });
-                }
-            }
-            self.reach(entry.other, Label { cost, hops, number: NONE, edge: entry.edge, before: label, cheaper: NONE });
-        }
-        Some(())
+        Some(number)
     }
 
-    /// Queues a label, unless a better one is queued.
-    fn reach(&mut self, node: Node, label: Label) {
+    /// Queues a label for a node, unless a better one is queued.
+    fn reach(&mut self, node: Node, cost: f64, hops: u32, edge: EdgeIndex, before: u32) {
         let (number, is_new) = self.met.insert(node);
         if is_new {
-            self.known.push(Known { settled: NONE, cost: label.cost, hops: label.hops });
+            self.known.push(Known { settled: NONE, settled_hops: NONE, cost, hops });
         } else if let Some(known) = self.known.get_mut(number as usize) {
-            if known.cost <= label.cost && known.hops <= label.hops {
+            if known.cost <= cost && known.hops <= hops {
                 return;
             }
-            if label.cost < known.cost {
-                (known.cost, known.hops) = (label.cost, label.hops);
+            if cost < known.cost {
+                (known.cost, known.hops) = (cost, hops);
             }
         }
-        self.queue(Label { number, ..label });
+        self.queue(Label { cost, hops, number, edge, before, cheaper: NONE });
     }
 
     /// The cheapest way to go on from a node that was reached at a cost, in at most so many edges: the whole cost, and the label.
@@ -208,6 +189,58 @@ impl Side {
     }
 }
 
+struct Search<'a, E, A, C> {
+    graph: &'a Graph<E>,
+    depth_max: u32,
+    allow: &'a A,
+    cost: &'a C,
+    /// What the best path known costs.
+    bound: f64,
+    /// Where its halves meet, if this search has found it.
+    joint: Option<Joint>,
+    /// Room for the edges of a node, with the cost at their ends.
+    steps: Vec<(Entry, f64)>,
+}
+
+impl<E, A: Fn(&E) -> bool, C: Fn(&E) -> f64> Search<'_, E, A, C> {
+    /// Settles the cheapest queued label of a side, and looks along the edges of its node.
+    fn settle(&mut self, side: &mut Side, other: &Side, other_least: f64, goal: &Ball, is_ahead: bool) -> Option<()> {
+        let queued = side.queue.pop()?;
+        let number = side.settle(&queued)?;
+        if queued.hops >= self.depth_max {
+            return None;
+        }
+        let hops = queued.hops + 1;
+        let mut steps = std::mem::take(&mut self.steps);
+        self.graph.allowed(side.met.node(number)?, side.direction, self.allow, self.cost, &mut steps);
+        for (entry, price) in steps.drain(..) {
+            let cost = queued.cost + price;
+            if !is_price(price) || cost >= self.bound {
+                continue;
+            }
+            if side.met.get(entry.other).is_some_and(|number| side.is_settled_within(number, hops)) {
+                continue;
+            }
+            if goal.distance_min(entry.other) > self.depth_max - hops {
+                continue;
+            }
+            if let Some((sum, further)) = other.join(entry.other, cost, self.depth_max - hops)
+                && sum < self.bound
+            {
+                let (ahead, back) = if is_ahead { (queued.label, further) } else { (further, queued.label) };
+                self.bound = sum;
+                self.joint = Some(Joint { ahead, edge: entry.edge, back });
+            }
+            // Where the other side has not been yet costs it at least as much as where it goes next.
+            if cost + other_least < self.bound {
+                side.reach(entry.other, cost, hops, entry.edge, queued.label);
+            }
+        }
+        self.steps = steps;
+        Some(())
+    }
+}
+
 impl Ord for Queued {
     /// The greatest is what is cheapest, then shortest, then oldest.
     fn cmp(&self, other: &Self) -> Ordering {
@@ -222,3 +255,57 @@ impl PartialOrd for Queued {
 }
 
 impl Eq for Queued {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn graph(edges: &[(Node, Node, f64)]) -> Graph<f64> {
+        let mut graph = Graph::new();
+        for (source, target, cost) in edges {
+            graph.add_edge(*source, *target, *cost);
+        }
+        graph
+    }
+
+    fn path(graph: &Graph<f64>, from: &[Node], to: &[Node], depth_max: u32) -> Option<(Vec<EdgeIndex>, f64)> {
+        lightest_path(graph, from, to, depth_max, Direction::Out, |_| true, |cost| *cost)
+    }
+
+    #[test]
+    fn a_longer_way_may_be_lighter() {
+        let graph = graph(&[(0, 3, 10.0), (0, 1, 1.0), (1, 2, 1.0), (2, 3, 1.0)]);
+        assert_eq!(path(&graph, &[0], &[3], 9), Some((vec![1, 2, 3], 3.0)));
+        assert_eq!(path(&graph, &[0], &[3], 2), Some((vec![0], 10.0)));
+        assert_eq!(path(&graph, &[0], &[3], 0), None);
+        assert_eq!(path(&graph, &[3], &[0], 9), None);
+        assert_eq!(path(&graph, &[0, 3], &[3], 0), Some((Vec::new(), 0.0)));
+    }
+
+    #[test]
+    fn a_node_is_settled_again_with_fewer_edges_at_a_higher_cost() {
+        // The cheap way to 3 is too long to go on from: two edges lead from there to 5.
+        let edges = [(0, 1, 1.0), (1, 2, 1.0), (2, 3, 1.0), (0, 3, 5.0), (3, 4, 1.0), (4, 5, 1.0), (0, 5, 50.0)];
+        let graph = graph(&edges);
+        assert_eq!(path(&graph, &[0], &[5], 5), Some((vec![0, 1, 2, 4, 5], 5.0)));
+        assert_eq!(path(&graph, &[0], &[5], 4), Some((vec![3, 4, 5], 7.0)));
+        assert_eq!(path(&graph, &[0], &[5], 2), Some((vec![6], 50.0)));
+    }
+
+    #[test]
+    fn edges_without_a_price_are_not_crossed() {
+        for cost in [0.0, -1.0, f64::NAN, f64::INFINITY] {
+            let graph = graph(&[(0, 1, cost), (0, 2, 3.0), (2, 1, 4.0)]);
+            assert_eq!(path(&graph, &[0], &[1], 9), Some((vec![1, 2], 7.0)), "{cost}");
+            assert_eq!(path(&graph, &[0], &[1], 1), None, "{cost}");
+        }
+    }
+
+    #[test]
+    fn the_lightest_of_parallel_edges_is_taken() {
+        let graph = graph(&[(0, 1, 3.0), (0, 1, 2.0), (0, 1, 4.0), (1, 1, 0.5)]);
+        assert_eq!(path(&graph, &[0], &[1], 3), Some((vec![1], 2.0)));
+        let not_two = lightest_path(&graph, &[1], &[0], 3, Direction::In, |cost| *cost != 2.0, |cost| *cost);
+        assert_eq!(not_two, Some((vec![0], 3.0)));
+    }
+}

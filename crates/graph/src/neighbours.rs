@@ -3,6 +3,7 @@
 use std::cmp::Ordering;
 use std::collections::HashSet;
 
+use crate::adjacency::Entry;
 use crate::numbering::{NodeHash, Numbering};
 use crate::storage::Graph;
 use crate::{Direction, EdgeIndex, Node};
@@ -41,19 +42,12 @@ enum Looked {
     AtSome,
 }
 
-/// An edge that may be crossed.
-#[derive(Clone, Copy)]
-struct Crossing {
-    weight: f32,
-    edge: EdgeIndex,
-    node: Node,
-}
+/// An edge that may be crossed, and its weight.
+type Crossing = (Entry, f32);
 
-impl Crossing {
-    /// Heavier edges come first, then older ones.
-    fn order(&self, other: &Self) -> Ordering {
-        other.weight.total_cmp(&self.weight).then(self.edge.cmp(&other.edge))
-    }
+/// Heavier edges come first, then older ones.
+fn order((left, left_weight): &Crossing, (right, right_weight): &Crossing) -> Ordering {
+    right_weight.total_cmp(left_weight).then(left.edge.cmp(&right.edge))
 }
 
 /// The nodes within `hop.depth` edges of `starts`, and the edges between them. If a limit leaves nodes out, the walk goes no further than to the distance
@@ -65,8 +59,15 @@ pub fn neighbours<E>(
     allow: impl Fn(&E) -> bool,
     weight: impl Fn(&E) -> f32,
 ) -> Reached {
-    let mut walk =
-        Walk { graph, hop, met: Numbering::new(), looked: Vec::new(), from_some: HashSet::default(), seen: Vec::new() };
+    let mut walk = Walk {
+        graph,
+        hop,
+        met: Numbering::new(),
+        looked: Vec::new(),
+        from_some: HashSet::default(),
+        seen: Vec::new(),
+        crossings: Vec::new(),
+    };
     let mut reached = Reached::default();
     for start in starts.iter().filter_map(|start| graph.start(*start)) {
         if walk.met.insert(start).1 {
@@ -87,14 +88,14 @@ pub fn neighbours<E>(
             reached.truncated = true;
             keep_first(&mut fresh, left);
         }
-        fresh.sort_unstable_by(Crossing::order);
-        let kept: Option<HashSet<Node, NodeHash>> = full.then(|| fresh.iter().map(|crossing| crossing.node).collect());
+        fresh.sort_unstable_by(order);
+        let kept: Option<HashSet<Node, NodeHash>> = full.then(|| fresh.iter().map(|crossing| crossing.0.other).collect());
         let is_kept = |number, node| number < known || kept.as_ref().is_none_or(|kept| kept.contains(&node));
         let between = walk.seen.drain(..).filter(|(_, number, node)| is_kept(*number, *node));
         reached.edges.extend(between.map(|(edge, ..)| (edge, hops)));
         level = reached.nodes.len()..reached.nodes.len() + fresh.len();
         left -= fresh.len();
-        reached.nodes.extend(fresh.iter().map(|crossing| (crossing.node, hops)));
+        reached.nodes.extend(fresh.iter().map(|crossing| (crossing.0.other, hops)));
         if full || level.is_empty() {
             break;
         }
@@ -111,6 +112,8 @@ struct Walk<'a, E> {
     from_some: HashSet<EdgeIndex, NodeHash>,
     /// The edges of this step, each with the number and the name of the node it leads to.
     seen: Vec<(EdgeIndex, u32, Node)>,
+    /// Room for the edges of a node.
+    crossings: Vec<Crossing>,
 }
 
 impl<E> Walk<'_, E> {
@@ -123,24 +126,20 @@ impl<E> Walk<'_, E> {
         allow: &impl Fn(&E) -> bool,
         weight: &impl Fn(&E) -> f32,
     ) -> bool {
-        // Payloads first, in a loop of its own: the processor fetches several at a time then.
-        let crossings = self.graph.entries(node, self.hop.direction).filter_map(|entry| {
-            let payload = self.graph.payload(entry.edge).filter(|payload| allow(payload))?;
-            Some(Crossing { weight: weight(payload), edge: entry.edge, node: entry.other })
-        });
-        let mut crossings: Vec<_> = crossings.collect();
+        let mut crossings = std::mem::take(&mut self.crossings);
+        self.graph.allowed(node, self.hop.direction, allow, weight, &mut crossings);
         let too_many = crossings.len() > self.hop.fan_out_max;
         if too_many {
             keep_first(&mut crossings, self.hop.fan_out_max);
-            crossings.sort_unstable_by_key(|crossing| crossing.edge);
+            crossings.sort_unstable_by_key(|crossing| crossing.0.edge);
         }
-        for crossing in crossings {
-            let (number, is_new) = self.met.insert(crossing.node);
+        for crossing in crossings.drain(..) {
+            let (number, is_new) = self.met.insert(crossing.0.other);
             if is_new {
                 self.looked.push(Looked::NotYet);
                 fresh.push(crossing);
             } else if let Some(best) = number.checked_sub(known).and_then(|place| fresh.get_mut(place as usize))
-                && crossing.order(best).is_lt()
+                && order(&crossing, best).is_lt()
             {
                 *best = crossing;
             }
@@ -149,15 +148,16 @@ impl<E> Walk<'_, E> {
                 && match self.looked.get(number as usize) {
                     None | Some(Looked::NotYet) => false,
                     Some(Looked::AtAll) => true,
-                    Some(Looked::AtSome) => self.from_some.contains(&crossing.edge),
+                    Some(Looked::AtSome) => self.from_some.contains(&crossing.0.edge),
                 };
             if !already {
-                self.seen.push((crossing.edge, number, crossing.node));
+                self.seen.push((crossing.0.edge, number, crossing.0.other));
                 if too_many {
-                    self.from_some.insert(crossing.edge);
+                    self.from_some.insert(crossing.0.edge);
                 }
             }
         }
+        self.crossings = crossings;
         let own = self.met.get(node).and_then(|number| self.looked.get_mut(number as usize));
         if let Some(looked) = own {
             *looked = if too_many { Looked::AtSome } else { Looked::AtAll };
@@ -169,7 +169,99 @@ impl<E> Walk<'_, E> {
 /// Keeps the first `count`, in no order.
 fn keep_first(crossings: &mut Vec<Crossing>, count: usize) {
     if count > 0 && count < crossings.len() {
-        crossings.select_nth_unstable_by(count - 1, Crossing::order);
+        crossings.select_nth_unstable_by(count - 1, order);
     }
     crossings.truncate(count);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A hub with five spokes of rising weight, each of which leads on to a node of its own.
+    fn wheel() -> Graph<f32> {
+        let mut graph = Graph::new();
+        for spoke in 1..=5_u8 {
+            graph.add_edge(0, spoke.into(), spoke.into());
+        }
+        for spoke in 1..=5_u8 {
+            graph.add_edge(spoke.into(), u32::from(spoke) + 5, 1.0);
+        }
+        graph
+    }
+
+    fn hop(depth: u32, fan_out_max: usize, nodes_max: usize) -> Hop {
+        Hop { direction: Direction::Both, depth, fan_out_max, nodes_max }
+    }
+
+    fn walk(graph: &Graph<f32>, starts: &[Node], hop: &Hop) -> Reached {
+        neighbours(graph, starts, hop, |_| true, |weight| *weight)
+    }
+
+    #[test]
+    fn the_nearest_come_first_and_then_the_heaviest() {
+        let reached = walk(&wheel(), &[0], &hop(2, 10, 100));
+        let nodes = [(0, 0), (5, 1), (4, 1), (3, 1), (2, 1), (1, 1), (6, 2), (7, 2), (8, 2), (9, 2), (10, 2)];
+        assert_eq!(reached.nodes, nodes);
+        assert_eq!(reached.edges.len(), 10);
+        assert!(!reached.truncated);
+    }
+
+    #[test]
+    fn a_hub_is_left_along_its_heaviest_edges() {
+        let reached = walk(&wheel(), &[0], &hop(1, 2, 100));
+        assert_eq!(reached.nodes, [(0, 0), (5, 1), (4, 1)]);
+        assert_eq!(reached.edges, [(3, 1), (4, 1)]);
+        assert!(reached.truncated);
+        assert!(!walk(&wheel(), &[0], &hop(1, 5, 100)).truncated, "as many as there are is not too many");
+    }
+
+    #[test]
+    fn an_edge_that_a_hub_left_out_is_seen_from_its_other_end() {
+        let reached = walk(&wheel(), &[1, 0], &hop(1, 2, 100));
+        assert_eq!(reached.edges.iter().filter(|(edge, _)| *edge == 0).count(), 1);
+        let reached = walk(&wheel(), &[0, 1], &hop(1, 2, 100));
+        assert_eq!(reached.edges.iter().filter(|(edge, _)| *edge == 0).count(), 1);
+    }
+
+    #[test]
+    fn the_walk_ends_where_nodes_no_longer_fit() {
+        let reached = walk(&wheel(), &[0], &hop(5, 10, 3));
+        assert_eq!(reached.nodes, [(0, 0), (5, 1), (4, 1), (3, 1)]);
+        assert_eq!(reached.edges, [(2, 1), (3, 1), (4, 1)]);
+        assert!(reached.truncated);
+        assert!(!walk(&wheel(), &[0], &hop(1, 10, 5)).truncated, "all that there are fit");
+        assert_eq!(walk(&wheel(), &[0], &hop(1, 10, 0)).nodes, [(0, 0)]);
+    }
+
+    #[test]
+    fn directions_are_kept() {
+        let there = |direction| {
+            let hop = Hop { direction, ..hop(3, 10, 100) };
+            let mut nodes: Vec<_> = walk(&wheel(), &[1], &hop).nodes.into_iter().map(|(node, _)| node).collect();
+            nodes.sort_unstable();
+            nodes
+        };
+        assert_eq!(there(Direction::Out), [1, 6]);
+        assert_eq!(there(Direction::In), [0, 1]);
+        assert_eq!(there(Direction::Both).len(), 11);
+    }
+
+    #[test]
+    fn edges_that_are_not_allowed_are_not_there() {
+        let hop = hop(3, 2, 100);
+        let reached = neighbours(&wheel(), &[0], &hop, |weight| *weight <= 2.0, |weight| *weight);
+        let mut nodes: Vec<_> = reached.nodes.iter().map(|(node, _)| *node).collect();
+        nodes.sort_unstable();
+        assert_eq!(nodes, [0, 1, 2, 6, 7]);
+        assert!(!reached.truncated, "two edges are left");
+    }
+
+    #[test]
+    fn starts_are_nodes_that_are_there_each_once() {
+        let mut graph = wheel();
+        graph.redirect(6, 7);
+        assert_eq!(walk(&graph, &[7, 6, 7, 99], &hop(0, 10, 10)).nodes, [(7, 0)]);
+        assert_eq!(walk(&graph, &[], &hop(3, 10, 10)), Reached::default());
+    }
 }

@@ -125,3 +125,34 @@ impl Hasher for NodeHasher {
         self.0 = (self.0 ^ u64::from(number)).wrapping_mul(0x9E37_79B9_7F4A_7C15).rotate_left(26);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_follow_the_order_of_meeting_and_survive_growth() {
+        let mut met = Numbering::new();
+        // Far apart, close together, and all the same in their lower bits.
+        let nodes: Vec<_> = (0..5_000).chain((1..5_000).map(|node| node << 16)).chain([Node::MAX, Node::MAX - 1]).collect();
+        for (number, node) in (0..).zip(&nodes) {
+            assert_eq!(met.get(*node), None);
+            assert_eq!(met.insert(*node), (number, true));
+            assert_eq!(met.insert(*node), (number, false));
+        }
+        for (number, node) in (0..).zip(&nodes) {
+            assert_eq!((met.get(*node), met.node(number)), (Some(number), Some(*node)));
+        }
+        assert_eq!(met.nodes(), nodes);
+        assert_eq!((met.len() as usize, met.node(met.len())), (nodes.len(), None));
+    }
+
+    #[test]
+    fn slots_are_never_full() {
+        let mut met = Numbering::new();
+        for node in 0..10_000 {
+            met.insert(node);
+            assert!(met.slots.len() >= met.nodes.len() * 2);
+        }
+    }
+}

@@ -19,47 +19,81 @@ pub fn shortest_path<E>(
     direction: Direction,
     allow: impl Fn(&E) -> bool,
 ) -> Option<Vec<EdgeIndex>> {
-    let mut ahead = Side::new(graph, from, direction);
-    let mut back = Side::new(graph, to, direction.reversed());
-    if ahead.met.nodes().iter().any(|node| back.met.get(*node).is_some()) {
-        return Some(Vec::new());
-    }
-    for _ in 0..depth_max {
-        // The two sides have met all nodes within so many steps of their ends, and none of them on both sides: the first node that a further
-        // step finds on the other side is on a shortest path. The side with fewer edges to look at takes the step.
-        let (side, other) = if ahead.edges <= back.edges { (&mut ahead, &back) } else { (&mut back, &ahead) };
-        if side.level.is_empty() {
-            return None;
-        }
-        if let Some(meeting) = side.step(graph, other, &allow) {
-            let mut path = ahead.edges_to(meeting);
-            path.reverse();
-            path.extend(back.edges_to(meeting));
-            return Some(path);
-        }
-    }
-    None
+    let balls = Balls::grow(graph, from, to, depth_max, direction, &allow)?;
+    Some(balls.path())
 }
 
-struct Side {
+/// What was met around both ends until they met each other.
+pub(crate) struct Balls {
+    pub(crate) ahead: Ball,
+    pub(crate) back: Ball,
+    meeting: Node,
+}
+
+impl Balls {
+    pub(crate) fn grow<E>(
+        graph: &Graph<E>,
+        from: &[Node],
+        to: &[Node],
+        depth_max: u32,
+        direction: Direction,
+        allow: &impl Fn(&E) -> bool,
+    ) -> Option<Self> {
+        let mut ahead = Ball::new(graph, from, direction);
+        let mut back = Ball::new(graph, to, direction.reversed());
+        let mut meeting = ahead.met.nodes().iter().find(|node| back.met.get(**node).is_some()).copied();
+        for _ in 0..depth_max {
+            // The balls hold all nodes within so many steps of their ends, and none is in both: the first node of one that a step of the other
+            // finds is on a shortest path. The ball with fewer edges to look at takes the step.
+            let (ball, other) = if ahead.edges <= back.edges { (&mut ahead, &back) } else { (&mut back, &ahead) };
+            if meeting.is_some() || ball.level.is_empty() {
+                break;
+            }
+            meeting = ball.step(graph, other, allow);
+        }
+        Some(Self { ahead, back, meeting: meeting? })
+    }
+
+    pub(crate) fn path(&self) -> Vec<EdgeIndex> {
+        let mut path = self.ahead.edges_to(self.meeting);
+        path.reverse();
+        path.extend(self.back.edges_to(self.meeting));
+        path
+    }
+}
+
+/// The nodes around one end.
+pub(crate) struct Ball {
     direction: Direction,
     met: Numbering,
     /// For each node met, the edge that led to it, and from which node.
     steps: Vec<(EdgeIndex, u32)>,
+    /// Where the nodes of each distance begin, from one on.
+    distances: Vec<u32>,
+    /// How many steps were not broken off by a meeting.
+    steps_whole: usize,
     /// The nodes that were met last and are still to be looked from.
     level: Range<u32>,
     /// How many edges these have.
     edges: usize,
 }
 
-impl Side {
+impl Ball {
     fn new<E>(graph: &Graph<E>, starts: &[Node], direction: Direction) -> Self {
-        let mut side = Self { direction, met: Numbering::new(), steps: Vec::new(), level: 0..0, edges: 0 };
+        let mut ball = Self {
+            direction,
+            met: Numbering::new(),
+            steps: Vec::new(),
+            distances: Vec::new(),
+            steps_whole: 0,
+            level: 0..0,
+            edges: 0,
+        };
         for start in starts.iter().filter_map(|start| graph.start(*start)) {
-            side.meet(graph, start, START, START);
+            ball.meet(graph, start, START, START);
         }
-        side.level = 0..side.met.len();
-        side
+        ball.level = 0..ball.met.len();
+        ball
     }
 
     fn meet<E>(&mut self, graph: &Graph<E>, node: Node, edge: EdgeIndex, before: u32) {
@@ -72,6 +106,7 @@ impl Side {
     /// Goes one edge further everywhere, unless it meets the other side: then it says where.
     fn step<E>(&mut self, graph: &Graph<E>, other: &Self, allow: &impl Fn(&E) -> bool) -> Option<Node> {
         self.edges = 0;
+        self.distances.push(self.level.end);
         for number in self.level.clone() {
             let node = self.met.node(number)?;
             for entry in graph.entries(node, self.direction) {
@@ -86,10 +121,17 @@ impl Side {
             }
         }
         self.level = self.level.end..self.met.len();
+        self.steps_whole += 1;
         None
     }
 
-    /// The edges between a node and where this side began, from the node on.
+    /// How many edges lie between the end and a node, if it is in the ball; otherwise as many as there are at least.
+    pub(crate) fn distance_min(&self, node: Node) -> u32 {
+        let within = |number: u32| self.distances.partition_point(|start| *start <= number);
+        u32::try_from(self.met.get(node).map_or(self.steps_whole + 1, within)).unwrap_or(u32::MAX)
+    }
+
+    /// The edges between a node and the end, from the node on.
     fn edges_to(&self, node: Node) -> Vec<EdgeIndex> {
         let mut edges = Vec::new();
         let mut number = self.met.get(node);
@@ -99,5 +141,62 @@ impl Side {
             number = Some(*before);
         }
         edges
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A way of three edges from 0 to 3, and one of two that carries `false`.
+    fn ways() -> Graph<bool> {
+        let mut graph = Graph::new();
+        for (source, target, payload) in [(0, 1, true), (1, 2, true), (2, 3, true), (0, 4, false), (4, 3, false)] {
+            graph.add_edge(source, target, payload);
+        }
+        graph
+    }
+
+    fn path(from: &[Node], to: &[Node], depth_max: u32, direction: Direction) -> Option<Vec<EdgeIndex>> {
+        shortest_path(&ways(), from, to, depth_max, direction, |_| true)
+    }
+
+    #[test]
+    fn the_shortest_path_is_found_in_the_order_of_walking() {
+        assert_eq!(path(&[0], &[3], 9, Direction::Out), Some(vec![3, 4]));
+        assert_eq!(path(&[3], &[0], 9, Direction::In), Some(vec![4, 3]));
+        assert_eq!(path(&[3], &[0], 9, Direction::Out), None);
+        assert_eq!(path(&[3], &[1], 9, Direction::Both), Some(vec![2, 1]));
+    }
+
+    #[test]
+    fn edges_that_are_not_allowed_are_not_crossed() {
+        assert_eq!(shortest_path(&ways(), &[0], &[3], 9, Direction::Out, |there| *there), Some(vec![0, 1, 2]));
+        assert_eq!(shortest_path(&ways(), &[0], &[3], 2, Direction::Out, |there| *there), None);
+    }
+
+    #[test]
+    fn the_nearest_of_several_ends_is_taken() {
+        assert_eq!(path(&[0, 1], &[3], 9, Direction::Out), Some(vec![1, 2]), "of two as short, always the same");
+        assert_eq!(path(&[0, 2], &[4, 3], 9, Direction::Out).map(|path| path.len()), Some(1));
+        assert_eq!(path(&[0, 3], &[3, 4], 0, Direction::Out), Some(Vec::new()));
+    }
+
+    #[test]
+    fn nowhere_leads_nowhere() {
+        assert_eq!(path(&[], &[3], 9, Direction::Both), None);
+        assert_eq!(path(&[0], &[], 9, Direction::Both), None);
+        assert_eq!(path(&[99], &[99], 9, Direction::Both), None, "a node that is not there");
+        assert_eq!(path(&[0], &[3], 1, Direction::Out), None);
+    }
+
+    #[test]
+    fn a_ball_knows_how_far_its_nodes_are() {
+        let balls = Balls::grow(&ways(), &[0], &[3], 9, Direction::Out, &|there: &bool| *there).unwrap();
+        for (node, distance) in [(0, 0), (1, 1), (2, 2), (3, 3)] {
+            assert!(balls.ahead.distance_min(node) <= distance);
+            assert!(balls.back.distance_min(node) <= 3 - distance);
+        }
+        assert_eq!((balls.ahead.distance_min(0), balls.ahead.distance_min(1)), (0, 1));
     }
 }

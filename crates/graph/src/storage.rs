@@ -7,12 +7,14 @@ use crate::redirects::Redirects;
 use crate::{Direction, EdgeIndex, Node};
 
 /// Changes beside the packed lists before packing anew is thought of.
-const RECENT_MIN: usize = 4_096;
+const CHANGES_MIN: usize = 4_096;
 /// Packing goes through all nodes and edges: done when the changes are this part of them, it costs each edge a constant.
-const RECENT_PART: usize = 8;
+const CHANGES_PART: usize = 8;
 /// How much room arrays get when they are full: a part of what they hold, since doubling them would waste up to half of it.
 const ROOM_PART: usize = 4;
 const ROOM_MIN: usize = 16;
+/// Payloads that are asked for together.
+const BLOCK: usize = 32;
 
 /// A directed graph whose edges carry something. Many edges may lead from one node to another, and from a node to itself.
 pub struct Graph<E> {
@@ -132,9 +134,39 @@ impl<E> Graph<E> {
         Edges::new([out, recent_out, inward, recent_in], (direction == Direction::Both).then_some(node))
     }
 
+    /// Appends the allowed edges of a node that is not merged into another, each with what `value` makes of it.
+    ///
+    /// Payloads lie all over the memory. Asking about a block of them before anything hangs on an answer lets the processor fetch several at a time.
+    #[inline]
+    pub(crate) fn allowed<T>(
+        &self,
+        node: Node,
+        direction: Direction,
+        allow: &impl Fn(&E) -> bool,
+        value: &impl Fn(&E) -> T,
+        found: &mut Vec<(Entry, T)>,
+    ) {
+        for (list, skipped) in self.entries(node, direction).lists() {
+            for block in list.chunks(BLOCK) {
+                let mut allowed = [false; BLOCK];
+                for (entry, allowed) in block.iter().zip(&mut allowed) {
+                    *allowed = self.payload(entry.edge).is_some_and(allow);
+                }
+                for (entry, allowed) in block.iter().zip(allowed) {
+                    if allowed
+                        && Some(entry.other) != skipped
+                        && let Some(payload) = self.payload(entry.edge)
+                    {
+                        found.push((*entry, value(payload)));
+                    }
+                }
+            }
+        }
+    }
+
     pub(crate) fn compact_if_due(&mut self) {
-        let recent = self.outward.recent_entries().max(self.inward.recent_entries());
-        if recent > RECENT_MIN.max((self.ends.len() + self.nodes) / RECENT_PART) {
+        let changes = self.outward.changes().max(self.inward.changes());
+        if changes > CHANGES_MIN.max((self.ends.len() + self.nodes) / CHANGES_PART) {
             self.compact();
         }
     }
@@ -157,4 +189,116 @@ fn push<T>(array: &mut Vec<T>, value: T) {
         array.reserve_exact(ROOM_MIN.max(array.len() / ROOM_PART));
     }
     array.push(value);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// So many edges that the lists are packed several times on the way.
+    const MANY: u32 = 30_000;
+
+    fn ring(nodes: u32) -> Graph<u32> {
+        let mut graph = Graph::new();
+        for node in 0..nodes {
+            graph.add_edge(node, (node + 1) % nodes, node);
+        }
+        graph
+    }
+
+    #[test]
+    fn an_edge_is_there_as_soon_as_it_is_added() {
+        let mut graph = Graph::new();
+        let (left, right) = (graph.add_node(), graph.add_node());
+        assert_eq!((left, right), (0, 1));
+        let edge = graph.add_edge(left, right, "knows");
+        assert_eq!(graph.edges_of(left, Direction::Out).collect::<Vec<_>>(), [(edge, right)]);
+        assert_eq!(graph.edges_of(right, Direction::In).collect::<Vec<_>>(), [(edge, left)]);
+        assert_eq!(graph.edges_of(right, Direction::Out).count(), 0);
+        assert_eq!(graph.edge(edge).map(|edge| (edge.source, edge.target, *edge.payload)), Some((0, 1, "knows")));
+        assert!(graph.edge(edge + 1).is_none());
+    }
+
+    #[test]
+    fn edges_keep_their_numbers_while_the_lists_are_packed() {
+        let graph = ring(MANY);
+        assert!(graph.outward.changes() < MANY as usize / 4, "they were packed on the way");
+        for edge in 0..MANY {
+            let found = graph.edge(edge).unwrap();
+            assert_eq!((found.source, found.target, *found.payload), (edge, (edge + 1) % MANY, edge));
+            assert_eq!(graph.edges_of(edge, Direction::Out).collect::<Vec<_>>(), [(edge, (edge + 1) % MANY)]);
+        }
+    }
+
+    #[test]
+    fn packing_by_itself_grows_rarer_as_the_graph_grows() {
+        let mut graph = ring(MANY);
+        graph.compact();
+        let packings = (0..MANY).filter(|edge| {
+            graph.add_edge(*edge, 0, 0);
+            graph.outward.changes() == 0
+        });
+        let packings = packings.count();
+        assert!((1..10).contains(&packings), "{packings} times");
+    }
+
+    #[test]
+    fn nodes_before_an_end_are_there_too() {
+        let mut graph = Graph::new();
+        graph.add_edge(3, 1, ());
+        assert_eq!(graph.node_count(), 4);
+        assert_eq!(graph.add_node(), 4);
+        graph.compact();
+        assert_eq!(graph.edges_of(3, Direction::Both).collect::<Vec<_>>(), [(0, 1)]);
+        assert_eq!(graph.edges_of(9, Direction::Both).count(), 0, "a node that is not there has no edges");
+    }
+
+    #[test]
+    fn a_loop_is_listed_once_for_both_ways() {
+        let mut graph = Graph::new();
+        graph.add_edge(0, 0, ());
+        for _ in 0..2 {
+            for direction in [Direction::Out, Direction::In, Direction::Both] {
+                assert_eq!(graph.edges_of(0, direction).collect::<Vec<_>>(), [(0, 0)], "{direction:?}");
+            }
+            graph.compact();
+        }
+    }
+
+    #[test]
+    fn payloads_change_in_place() {
+        let mut graph = ring(3);
+        *graph.payload_mut(1).unwrap() = 70;
+        assert_eq!(graph.edge(1).map(|edge| *edge.payload), Some(70));
+        assert!(graph.payload_mut(3).is_none());
+    }
+
+    #[test]
+    fn allowed_edges_are_those_of_the_node_in_order() {
+        let mut graph = Graph::new();
+        // More than one block, with loops between.
+        for number in 0..100 {
+            graph.add_edge(0, number % 10, number);
+            graph.add_edge(number % 7, 0, 1_000 + number);
+        }
+        let mut found = Vec::new();
+        graph.allowed(0, Direction::Both, &|payload| payload % 3 != 0, &|payload| *payload, &mut found);
+        let expected = graph.entries(0, Direction::Both).map(|entry| (entry, *graph.payload(entry.edge).unwrap()));
+        assert_eq!(found, expected.filter(|(_, payload)| payload % 3 != 0).collect::<Vec<_>>());
+    }
+
+    #[test]
+    fn the_memory_is_that_of_the_arrays() {
+        let mut graph = Graph::new();
+        for node in 0..MANY {
+            graph.add_edge(node % 6_000, node % 5_000, [0_u64; 6]);
+        }
+        graph.compact();
+        let least = MANY as usize * (48 + 8 + 16) + 2 * 6_000 * 4;
+        assert!((least..least * 4 / 3).contains(&graph.bytes()), "{} bytes, {least} at least", graph.bytes());
+        let before = graph.bytes();
+        graph.add_edge(0, 1, [0; 6]);
+        graph.redirect(2, 3);
+        assert!(graph.bytes() > before, "what lies beside the packed lists counts");
+    }
 }

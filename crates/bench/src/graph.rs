@@ -1,0 +1,267 @@
+//! `toolcrib bench graph`: walks over a knowledge graph of a million triplets, in this process.
+//!
+//! Degrees are skewed: most nodes have a few edges, some have thousands. The yardstick is what one writes first: a hash table of lists, searched from one
+//! end only. It answers the same questions about the same edges.
+
+use std::cmp::Reverse;
+use std::collections::{BinaryHeap, HashMap, HashSet, VecDeque};
+use std::hint::black_box;
+use std::time::Instant;
+
+use anyhow::{Context, Result, ensure};
+use graph::{Direction, Graph, Hop, Node, lightest_path, neighbours, personalised_rank, shortest_path};
+
+use crate::report::{Aim, Report};
+
+/// How thorough a run is.
+#[derive(Clone, Debug)]
+pub struct GraphOptions {
+    /// Triplets, each of which is an edge.
+    pub triplets: usize,
+    /// Questions for each figure.
+    pub rounds: usize,
+}
+
+const TRIPLETS_PER_NODE: usize = 5;
+/// As the tools ask: facts as of a moment, at most so many of one entity, paths of at most so many.
+const AS_OF: i64 = 900;
+const FAN_OUT_MAX: usize = 200;
+const DEPTH_MAX: u32 = 6;
+const FEW: usize = 50;
+const MANY: usize = 10_000;
+/// The yardstick takes long: it is asked one question in so many.
+const YARDSTICK_PART: usize = 10;
+
+/// As large as a fact of the knowledge graph.
+struct Triplet {
+    _id: u64,
+    _relationship: u32,
+    weight: f32,
+    learned: i64,
+    superseded: i64,
+    _valid: [i64; 2],
+}
+
+impl Triplet {
+    fn is_known(&self) -> bool {
+        self.learned <= AS_OF && AS_OF < self.superseded
+    }
+}
+
+/// A generator of the xorshift family: the same graph in every run.
+struct Random(u64);
+
+impl Random {
+    /// From zero to below one.
+    fn part(&mut self) -> f64 {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        (self.0.wrapping_mul(0x2545_F491_4F6C_DD1D) >> 11) as f64 / (1_u64 << 53) as f64
+    }
+
+    fn below(&mut self, most: usize) -> u32 {
+        (self.part() * most as f64) as u32
+    }
+
+    /// Every other time any node, otherwise one of the few that much is said about.
+    fn end(&mut self, nodes: usize) -> Node {
+        if self.part() < 0.5 { self.below(nodes) } else { (self.part().powi(3) * nodes as f64) as u32 }
+    }
+
+    fn triplet(&mut self, id: u64) -> Triplet {
+        let learned = i64::from(self.below(950));
+        let superseded = if self.part() < 0.1 { learned + 50 } else { i64::MAX };
+        let weight = 0.1 + self.part() as f32;
+        Triplet { _id: id, _relationship: self.below(50), weight, learned, superseded, _valid: [0, i64::MAX] }
+    }
+}
+
+/// What one writes first: for each node the edges that touch it, with their other ends.
+#[derive(Default)]
+struct PlainLists {
+    lists: HashMap<Node, Vec<(u32, Node)>>,
+}
+
+impl PlainLists {
+    fn known<'a>(&'a self, graph: &'a Graph<Triplet>, node: Node) -> impl Iterator<Item = (&'a Triplet, Node)> {
+        let list = self.lists.get(&node).into_iter().flatten();
+        let edges = list.filter_map(|(edge, other)| Some((graph.edge(*edge)?.payload, *other)));
+        edges.filter(|(triplet, _)| triplet.is_known())
+    }
+
+    /// A search in breadth: the nodes within so many edges, or the distance of `sought`.
+    fn breadth(
+        &self,
+        graph: &Graph<Triplet>,
+        start: Node,
+        sought: Option<Node>,
+        depth: u32,
+        nodes_max: usize,
+    ) -> (usize, Option<u32>) {
+        let (mut met, mut queue) = (HashSet::from([start]), VecDeque::from([(start, 0)]));
+        while let Some((node, hops)) = queue.pop_front() {
+            if Some(node) == sought {
+                return (met.len(), Some(hops));
+            }
+            if hops == depth || met.len() > nodes_max {
+                continue;
+            }
+            for (_, other) in self.known(graph, node) {
+                if met.insert(other) {
+                    queue.push_back((other, hops + 1));
+                }
+            }
+        }
+        (met.len(), None)
+    }
+
+    /// Dijkstra's search. Costs are whole millionths, which are ordered.
+    fn cheapest(&self, graph: &Graph<Triplet>, start: Node, sought: Node) -> Option<u64> {
+        let (mut settled, mut queue) = (HashSet::new(), BinaryHeap::from([Reverse((0, start))]));
+        while let Some(Reverse((cost, node))) = queue.pop() {
+            if node == sought {
+                return Some(cost);
+            }
+            if settled.insert(node) {
+                let steps = self.known(graph, node).filter(|(_, other)| !settled.contains(other));
+                queue.extend(steps.map(|(triplet, other)| Reverse((cost + (1e6 / triplet.weight) as u64, other))));
+            }
+        }
+        None
+    }
+}
+
+/// How long a question takes, in milliseconds.
+struct Times {
+    p50: f64,
+    p99: f64,
+}
+
+/// Asks one question for each pair of nodes.
+fn timed(pairs: &[(Node, Node)], mut ask: impl FnMut(Node, Node)) -> Result<Times> {
+    let mut times = Vec::with_capacity(pairs.len());
+    for (from, to) in pairs {
+        let began = Instant::now();
+        ask(*from, *to);
+        times.push(began.elapsed().as_secs_f64() * 1e3);
+    }
+    times.sort_by(f64::total_cmp);
+    let at = |percent: usize| times.get(times.len() * percent / 100).or(times.last()).copied().context("at least one round");
+    Ok(Times { p50: at(50)?, p99: at(99)? })
+}
+
+/// Runs every measurement.
+pub fn graph(options: &GraphOptions) -> Result<Report> {
+    let nodes = (options.triplets / TRIPLETS_PER_NODE).max(2);
+    let mut random = Random(0x005E_ED0F_6B00);
+    let (mut graph, mut plain) = (Graph::new(), PlainLists::default());
+    let began = Instant::now();
+    for id in 0..options.triplets {
+        let (source, target) = (random.end(nodes), random.end(nodes));
+        let triplet = random.triplet(id as u64);
+        graph.add_edge(source, target, triplet);
+    }
+    let grown = began.elapsed().as_secs_f64() * 1e3;
+    for edge in 0..u32::try_from(graph.edge_count())? {
+        let Some(ends) = graph.edge(edge) else { continue };
+        plain.lists.entry(ends.source).or_default().push((edge, ends.target));
+        plain.lists.entry(ends.target).or_default().push((edge, ends.source));
+    }
+    let pairs: Vec<_> = (0..options.rounds).map(|_| (random.below(nodes), random.below(nodes))).collect();
+    let mut report = Report::default();
+    let each = |total: f64| total / options.triplets as f64;
+    let beside = format!("{grown:.0} ms in all, {:.0} bytes an edge before packing", each(graph.bytes() as f64));
+    report.add("an edge is added", each(grown * 1e3), "µs", beside, Aim::AtMost(5.0, "≤ 5 µs"));
+    let began = Instant::now();
+    graph.compact();
+    let beside = format!("{nodes} nodes, {} edges; packing took {:.0} ms", options.triplets, began.elapsed().as_secs_f64() * 1e3);
+    report.add("memory of an edge", each(graph.bytes() as f64), "bytes", beside, Aim::AtMost(200.0, "≤ 200"));
+    check(&graph, &plain, &pairs)?;
+    near(&graph, &plain, &pairs, &mut report)?;
+    paths(&graph, &plain, &pairs, &mut report)?;
+    Ok(report)
+}
+
+/// The questions that the yardstick is asked.
+fn some(pairs: &[(Node, Node)]) -> &[(Node, Node)] {
+    pairs.get(..pairs.len().div_ceil(YARDSTICK_PART)).unwrap_or(pairs)
+}
+
+/// Both must answer alike, or the figures mean nothing.
+fn check(graph: &Graph<Triplet>, plain: &PlainLists, pairs: &[(Node, Node)]) -> Result<()> {
+    for (from, to) in some(pairs) {
+        let path = shortest_path(graph, &[*from], &[*to], DEPTH_MAX, Direction::Both, Triplet::is_known);
+        let expected = plain.breadth(graph, *from, Some(*to), DEPTH_MAX, usize::MAX).1;
+        let found = path.map(|path| path.len() as u32);
+        ensure!(found == expected, "from {from} to {to} it is {expected:?} edges, not {found:?}");
+    }
+    Ok(())
+}
+
+/// A figure for how long we take, and one for how much longer the yardstick does.
+fn compare(report: &mut Report, [name, name_beside]: [&'static str; 2], ours: &Times, aim: Aim, theirs: &Times, aim_beside: Aim) {
+    report.add(name, ours.p50, "ms", format!("P50; P99 {:.2} ms", ours.p99), aim);
+    let beside = format!("plain lists: P50 {:.2} ms, P99 {:.2} ms", theirs.p50, theirs.p99);
+    report.add(name_beside, theirs.p50 / ours.p50, "×", beside, aim_beside);
+}
+
+fn near(graph: &Graph<Triplet>, plain: &PlainLists, pairs: &[(Node, Node)], report: &mut Report) -> Result<()> {
+    let hop = |nodes_max| Hop { direction: Direction::Both, depth: 3, fan_out_max: FAN_OUT_MAX, nodes_max };
+    let ask = |nodes_max| {
+        timed(pairs, |from, _| {
+            black_box(neighbours(graph, &[from], &hop(nodes_max), Triplet::is_known, |triplet| triplet.weight));
+        })
+    };
+    let few = ask(FEW)?;
+    report.add("3 hops, 50 nodes", few.p50, "ms", format!("P50; P99 {:.2} ms", few.p99), Aim::AtMost(2.0, "≤ 2 ms"));
+    let many = ask(MANY)?;
+    let theirs = timed(some(pairs), |from, _| {
+        black_box(plain.breadth(graph, from, None, 3, MANY));
+    })?;
+    // The yardstick takes the first nodes that it finds and no edges; we look for the heaviest.
+    let names = ["3 hops, 10,000 nodes", "3 hops, plain lists take"];
+    compare(report, names, &many, Aim::AtMost(2.0, "≤ 2 ms"), &theirs, Aim::AtLeast(0.5, "≥ 0.5 ×"));
+    let ranked = timed(pairs, |from, to| {
+        let seeds = [(from, 1.0), (to, 1.0)];
+        black_box(personalised_rank(graph, &seeds, 0.85, 1e-4, 10_000, Triplet::is_known, |triplet| triplet.weight));
+    })?;
+    report.add("rank around two nodes", ranked.p50, "ms", format!("P50; P99 {:.2} ms", ranked.p99), Aim::AtMost(5.0, "≤ 5 ms"));
+    Ok(())
+}
+
+fn paths(graph: &Graph<Triplet>, plain: &PlainLists, pairs: &[(Node, Node)], report: &mut Report) -> Result<()> {
+    let ours = timed(pairs, |from, to| {
+        black_box(shortest_path(graph, &[from], &[to], DEPTH_MAX, Direction::Both, Triplet::is_known));
+    })?;
+    let theirs = timed(some(pairs), |from, to| {
+        black_box(plain.breadth(graph, from, Some(to), DEPTH_MAX, usize::MAX));
+    })?;
+    let names = ["shortest path", "shortest path, plain lists take"];
+    compare(report, names, &ours, Aim::AtMost(5.0, "≤ 5 ms"), &theirs, Aim::AtLeast(2.0, "≥ 2 ×"));
+
+    let cost = |triplet: &Triplet| 1.0 / f64::from(triplet.weight);
+    let ours = timed(pairs, |from, to| {
+        black_box(lightest_path(graph, &[from], &[to], DEPTH_MAX, Direction::Both, Triplet::is_known, cost));
+    })?;
+    // The yardstick knows no bound on the length: that is the easier question.
+    let theirs = timed(some(pairs), |from, to| {
+        black_box(plain.cheapest(graph, from, to));
+    })?;
+    let names = ["lightest path", "lightest path, plain lists take"];
+    compare(report, names, &ours, Aim::AtMost(10.0, "≤ 10 ms"), &theirs, Aim::AtLeast(2.0, "≥ 2 ×"));
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_small_run_measures_everything() {
+        let report = graph(&GraphOptions { triplets: 2_000, rounds: 20 }).unwrap();
+        let names: Vec<_> = report.figures.iter().map(|figure| figure.name).collect();
+        assert_eq!(names.len(), 10, "{names:?}");
+        assert!(report.figures.iter().all(|figure| figure.value.is_finite() && figure.value > 0.0), "{report}");
+    }
+}
