@@ -1,0 +1,47 @@
+//! Chooses the weights of graph queries on the tuning half of the evaluation set, and reports the other half once, with the defaults.
+//!
+//! `cargo run --release -p knowledge --example tune_graph`
+
+#![expect(clippy::unwrap_used, clippy::indexing_slicing, reason = "a tool for us, which fails by panicking")]
+
+#[path = "../tests/graph/set.rs"]
+mod set;
+
+use knowledge::GraphRanking;
+use search::fusion::Weights;
+
+#[tokio::main]
+async fn main() {
+    let folder = tempfile::tempdir().unwrap();
+    let set = set::Set::load(folder.path()).await;
+    let show = async |half: &str, depth: u32, ranking: GraphRanking| {
+        let figures = set.figures(half, depth, ranking).await;
+        let kinds = ["all", "direct", "paraphrase", "two_hop", "three_hop"].map(|kind| {
+            format!("{kind} {:.3} {:.3} {:.3}", figures[kind].recall_at_5, figures[kind].recall_at_10, figures[kind].ndcg_at_10)
+        });
+        kinds.join(" | ")
+    };
+    for depth in [0, 2] {
+        for vector in [1.0, 2.0, 3.0, 5.0] {
+            for (hop, near) in [(0.5, 0.25), (0.5, 0.5), (0.5, 1.0), (0.7, 0.5), (0.7, 1.0)] {
+                for pagerank in [0.0, 0.5, 1.0] {
+                    let weights = Weights { keyword: 1.0, vector, neighbour: 0.0 };
+                    let ranking = GraphRanking { weights, hop, near, pagerank, ..GraphRanking::default() };
+                    println!(
+                        "depth {depth} vector {vector} hop {hop} near {near} pagerank {pagerank}: {}",
+                        show("tune", depth, ranking).await
+                    );
+                    if depth == 0 {
+                        break;
+                    }
+                }
+                if depth == 0 {
+                    break;
+                }
+            }
+        }
+    }
+    for depth in [0, 1, 2, 3] {
+        println!("report, depth {depth}: {}", show("report", depth, GraphRanking::default()).await);
+    }
+}
