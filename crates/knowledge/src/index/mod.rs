@@ -10,17 +10,16 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use base::limits::INDEX_BYTES_MAX;
-use base::{Clock, Error, OrgId, ProjectId, Result};
+use base::{Clock, Error, Kind, OrgId, ProjectId, Result};
 use search::embed::Embedder;
 use search::vectors::Query;
-use store::{OrgStore, params};
+use store::OrgStore;
 
 pub(crate) use known::Note;
 use project::ProjectIndex;
 
 use crate::embedding::{Coverage, Pending};
 use crate::memory::{Mode, Ranked, Ranking};
-use crate::sql;
 
 /// How indexes are made.
 pub struct IndexesConfig {
@@ -79,27 +78,17 @@ impl Indexes {
         let (embedder, query, now) = (self.embedder(), query.to_owned(), self.config.clock.now());
         let searched = Arc::clone(&index);
         let work = move || {
-            // Without a vector the words still find something: an embedder that fails must not silence memory.
             let vector = match ranking.mode {
                 Mode::Keyword => None,
-                Mode::Vector | Mode::Fused => match embedder.embed(&query) {
-                    Ok(vector) => Query::new(&vector).ok(),
-                    Err(error) => {
-                        tracing::warn!(%error, "a query could not be embedded: it is answered by its words");
-                        None
-                    }
-                },
+                Mode::Vector | Mode::Fused => vector_of(embedder.as_ref(), &query),
             };
-            searched.rank(&query, vector.as_ref(), &ranking, now, most)
+            let words_only = vector.is_none() && ranking.mode != Mode::Keyword;
+            Ok::<_, Error>((searched.rank(&query, vector.as_ref(), &ranking, now, most)?, words_only))
         };
-        let ranked = tokio::task::spawn_blocking(work).await.map_err(Error::internal)??;
+        let (ranked, words_only) = tokio::task::spawn_blocking(work).await.map_err(Error::internal)??;
         self.tidy(&index);
-        Ok((ranked, self.coverage(rows, project, &index).await?))
-    }
-
-    async fn coverage(&self, rows: &OrgStore, project: &ProjectId, index: &ProjectIndex) -> Result<Coverage> {
-        let waiting = rows.first(sql::UNEMBEDDED_COUNT, &params![project], |row| row.get::<i64>(0)).await?;
-        Ok(Coverage { embedded: index.vectors() as u64, waiting: waiting.unwrap_or(0).unsigned_abs() })
+        let waiting = self.waiting(rows, project).await?;
+        Ok((ranked, Coverage { embedded: index.vectors() as u64, waiting, words_only }))
     }
 
     /// The index of a project, loaded or new.
@@ -142,5 +131,21 @@ impl Indexes {
         };
         loaded.iter().for_each(|index| index.flush());
         loaded.len()
+    }
+}
+
+/// What a question means. Without a vector its words still find something: an embedder that fails must not silence memory.
+fn vector_of(embedder: &dyn Embedder, query: &str) -> Option<Query> {
+    match embedder.embed(query) {
+        Ok(vector) => Query::new(&vector).ok(),
+        // An embedder that is away says so itself, once: not with every question.
+        Err(error) if error.kind() == Kind::Unavailable => {
+            tracing::debug!(%error, "a question is answered by its words");
+            None
+        }
+        Err(error) => {
+            tracing::warn!(%error, "a question could not be embedded: it is answered by its words");
+            None
+        }
     }
 }

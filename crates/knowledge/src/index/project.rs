@@ -149,7 +149,8 @@ impl ProjectIndex {
 
     fn take_vectors(&self, vectors: &[(i64, i64, Vec<u8>)]) {
         let mut known = self.known.write().unwrap_or_else(PoisonError::into_inner);
-        for (number, _, bytes) in vectors {
+        // A text that the model refused has an empty one.
+        for (number, _, bytes) in vectors.iter().filter(|(.., bytes)| !bytes.is_empty()) {
             // One of another dimension under the same name of a model, or one without a direction, cannot be compared.
             if let Err(error) = known.vectors.upsert(number.cast_unsigned(), &from_row(bytes)) {
                 tracing::warn!(number, %error, "a vector is left out");
