@@ -209,5 +209,24 @@ pub const GRAPH_PATH_TRIPLETS_MAX: u32 = 20;
 pub const CONFLICTS_MAX: usize = 10;
 /// Memory that graphs may take at a node before the least used are dropped; they are read again when they are asked for.
 pub const GRAPH_BYTES_MAX: usize = 512 * 1024 * 1024;
+/// Characters of a text that an embedding endpoint is sent, some 2,000 tokens: what a text is about stands at its beginning, and the
+/// windows of most models end there. A text that is refused is sent shorter: a quarter, then a sixteenth.
+pub const EMBED_CHARS_MAX: usize = 8_000;
+/// How long an embedding endpoint may take for a question. Then the question is answered by its words.
+pub const EMBED_QUERY_TIMEOUT_MS: u64 = 2 * 1_000;
+/// How long it may take for texts that nobody waits for: sixteen long ones keep a small machine busy.
+pub const EMBED_BATCH_TIMEOUT_MS: u64 = 60 * 1_000;
+/// How long a first start waits for it to say how many numbers its vectors have: it may have to load its model.
+pub const EMBED_START_TIMEOUT_MS: u64 = 20 * 1_000;
+/// How long questions leave it alone after a failure: at most one in that time waits for nothing.
+pub const EMBED_REST_SECONDS: u64 = 10;
+/// The pause after texts could not be embedded; each further one is twice as long.
+pub const EMBED_PAUSE_FIRST_MS: u64 = 1_000;
+/// The longest pause: an embedder that is back is found within a minute.
+pub const EMBED_PAUSE_MAX_MS: u64 = 60 * 1_000;
+/// Largest answer of an embedding endpoint: sixteen vectors of the largest dimension, written out, are three million bytes.
+pub const EMBED_ANSWER_BYTES_MAX: usize = 8 * 1024 * 1024;
+/// Most numbers in a vector: no model in use has more.
+pub const EMBED_DIMENSION_MAX: usize = 8_192;
 /// How often word caches are written. What was not written is read from the rows again.
 pub const INDEX_FLUSH_SECONDS: u64 = 10;

@@ -9,8 +9,11 @@ use anyhow::{Context, Result};
 /// The master key itself. It has no flag and no key in `toolcrib.toml`, because it would be seen there.
 const MASTER_KEY: &str = "TOOLCRIB_MASTER_KEY";
 
+/// The key of an embedding endpoint, for the same reason.
+const EMBED_KEY: &str = "TOOLCRIB_EMBED_KEY";
+
 /// Variables that hold the operator's secrets: an agent that we start never inherits them.
-pub(crate) const SECRETS: [&str; 3] = ["TOOLCRIB_KEY", MASTER_KEY, "TOOLCRIB_DATABASE_URL"];
+pub(crate) const SECRETS: [&str; 4] = ["TOOLCRIB_KEY", MASTER_KEY, "TOOLCRIB_DATABASE_URL", EMBED_KEY];
 
 fn value(name: &str) -> Option<OsString> {
     std::env::var_os(name).filter(|value| !value.is_empty())
@@ -27,6 +30,11 @@ pub(crate) fn default_data() -> Result<PathBuf> {
 /// The master key, when the environment carries it.
 pub(crate) fn master_key() -> Option<String> {
     value(MASTER_KEY).and_then(|key| key.into_string().ok())
+}
+
+/// The key of an embedding endpoint, when the environment carries it.
+pub(crate) fn embed_key() -> Option<String> {
+    value(EMBED_KEY).and_then(|key| key.into_string().ok())
 }
 
 /// The folders in which programs are looked for.

@@ -21,23 +21,14 @@ async fn main() {
         });
         kinds.join(" | ")
     };
-    for depth in [0, 2] {
-        for vector in [1.0, 2.0, 3.0, 5.0] {
-            for (hop, near) in [(0.5, 0.25), (0.5, 0.5), (0.5, 1.0), (0.7, 0.5), (0.7, 1.0)] {
-                for pagerank in [0.0, 0.5, 1.0] {
-                    let weights = Weights { keyword: 1.0, vector, neighbour: 0.0 };
-                    let ranking = GraphRanking { weights, hop, near, pagerank, ..GraphRanking::default() };
-                    println!(
-                        "depth {depth} vector {vector} hop {hop} near {near} pagerank {pagerank}: {}",
-                        show("tune", depth, ranking).await
-                    );
-                    if depth == 0 {
-                        break;
-                    }
-                }
-                if depth == 0 {
-                    break;
-                }
+    for vector in [3.0, 5.0, 8.0, 12.0] {
+        let weights = Weights { keyword: 1.0, vector, neighbour: 0.0 };
+        let ranking = GraphRanking { weights, ..GraphRanking::default() };
+        println!("vector {vector}, no walk: {}", show("tune", 0, ranking).await);
+        for (hop, near) in [(0.5, 0.5), (0.7, 0.5), (0.7, 1.0), (0.8, 1.0), (0.9, 1.0), (0.9, 2.0)] {
+            for pagerank in [0.0, 0.25, 1.0] {
+                let ranking = GraphRanking { hop, near, pagerank, ..ranking };
+                println!("vector {vector} hop {hop} near {near} pagerank {pagerank}: {}", show("tune", 2, ranking).await);
             }
         }
     }

@@ -4,14 +4,14 @@ use std::collections::HashSet;
 use std::sync::{Mutex, PoisonError};
 
 use base::{Error, OrgId, ProjectId, Result};
-use search::embed::Embedding;
+use search::embed::{Embedder, Embedding};
 use store::{AsParam, OrgStore, Param, Row, params};
 use tokio::sync::Notify;
 
 use crate::index::Indexes;
 use crate::{changes, sql};
 
-/// Texts that are embedded before the rows are written: bounds what a crash makes again.
+/// Texts that are embedded together before the rows are written: bounds what a crash makes again, and what one request carries.
 const BATCH: u32 = 16;
 /// The largest 16-bit component: vectors have length one, so no component is larger than one.
 const ONE: f32 = 32_767.0;
@@ -41,6 +41,8 @@ pub struct Coverage {
     pub embedded: u64,
     /// Texts that wait for one.
     pub waiting: u64,
+    /// Whether the question itself got no vector, so that only its words were compared.
+    pub words_only: bool,
 }
 
 /// Projects where something waits to be embedded.
@@ -68,6 +70,15 @@ impl Pending {
     }
 }
 
+/// What became of a text that waited.
+enum Made {
+    /// It was forgotten meanwhile, and needs no vector.
+    Nothing,
+    Vector(Embedding),
+    /// The model refuses it.
+    Refused,
+}
+
 impl Indexes {
     /// Embeds some of what waits in a project, and says how many that were: call it until it says none.
     pub async fn embed_some(&self, rows: &OrgStore, project: &ProjectId) -> Result<usize> {
@@ -78,31 +89,37 @@ impl Indexes {
         }
         let embedder = self.embedder();
         let model = embedder.model().to_owned();
-        let work = move || -> Result<Vec<(Waiting, Option<Embedding>)>> {
-            // What was forgotten has no text, and needs no vector.
-            let embed = |text: &str| if text.is_empty() { Ok(None) } else { embedder.embed(text).map(Some) };
-            let made = |waiting: Waiting| embed(&waiting.text).map(|embedding| (waiting, embedding));
-            waiting.into_iter().map(made).collect()
-        };
-        let made = tokio::task::spawn_blocking(work).await.map_err(Error::internal)??;
+        let made = tokio::task::spawn_blocking(move || make(embedder.as_ref(), waiting)).await.map_err(Error::internal)??;
+        for (Waiting { number, .. }, _) in made.iter().filter(|(_, made)| matches!(made, Made::Refused)) {
+            tracing::warn!(%project, number, "the embedder refuses a text: it is found by its words only, until the model changes");
+        }
         let (project, count) = (*project, made.len());
         rows.write(move |tx| {
-            for (Waiting { number, kind, turn, .. }, embedding) in &made {
+            for (Waiting { number, kind, turn, .. }, made) in &made {
                 // Whoever forgot it meanwhile, or was faster, has taken it out of the queue; whoever changed it wants it made anew.
                 if tx.execute(sql::TAKE_EMBEDDED, &params![project, number, turn])? == 0 {
                     continue;
                 }
-                if let Some(embedding) = embedding {
-                    let (change, vector) = (changes::next(tx, &project)?, to_row(embedding));
-                    let dimension = i64::try_from(embedding.len()).unwrap_or(i64::MAX);
-                    let vector = vector.as_slice();
-                    tx.execute(sql::UPSERT_VECTOR, &params![project, number, kind, change, model, dimension, vector])?;
-                }
+                let numbers = match made {
+                    Made::Nothing => continue,
+                    Made::Vector(embedding) => embedding,
+                    // An empty vector under the model's name keeps it out of the queue until there is another model.
+                    Made::Refused => &[][..],
+                };
+                let (change, vector) = (changes::next(tx, &project)?, to_row(numbers));
+                let (dimension, vector) = (i64::try_from(numbers.len()).unwrap_or(i64::MAX), vector.as_slice());
+                tx.execute(sql::UPSERT_VECTOR, &params![project, number, kind, change, model, dimension, vector])?;
             }
             Ok(())
         })
         .await?;
         Ok(count)
+    }
+
+    /// How many texts of a project wait for their vectors.
+    pub async fn waiting(&self, rows: &OrgStore, project: &ProjectId) -> Result<u64> {
+        let waiting = rows.first(sql::UNEMBEDDED_OF_ALL_KINDS, &params![project], |row| row.get::<i64>(0)).await?;
+        Ok(waiting.unwrap_or(0).unsigned_abs())
     }
 
     /// Projects of an org where something waits, and what another model had embedded waits again. For the start, and now and then.
@@ -123,6 +140,22 @@ struct Waiting {
     text: String,
 }
 
+/// The vectors of what waits, in its order.
+fn make(embedder: &dyn Embedder, waiting: Vec<Waiting>) -> Result<Vec<(Waiting, Made)>> {
+    let texts: Vec<&str> = waiting.iter().map(|waiting| waiting.text.as_str()).filter(|text| !text.is_empty()).collect();
+    let vectors = if texts.is_empty() { Vec::new() } else { embedder.embed_batch(&texts)? };
+    if vectors.len() != texts.len() {
+        return Err(Error::internal(format!("the embedder made {} vectors of {} texts", vectors.len(), texts.len())));
+    }
+    let mut vectors = vectors.into_iter();
+    let made = |waiting: Waiting| {
+        let is_empty = waiting.text.is_empty();
+        let made = if is_empty { Made::Nothing } else { vectors.next().flatten().map_or(Made::Refused, Made::Vector) };
+        (waiting, made)
+    };
+    Ok(waiting.into_iter().map(made).collect())
+}
+
 fn to_row(embedding: &[f32]) -> Vec<u8> {
     embedding.iter().flat_map(|component| ((component * ONE).round() as i16).to_le_bytes()).collect()
 }
@@ -138,6 +171,45 @@ pub(crate) fn from_row(bytes: &[u8]) -> Vec<f32> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// Refuses what starts with `no`; makes one vector too few of texts that start with `few`.
+    struct Choosy;
+
+    impl Embedder for Choosy {
+        fn model(&self) -> &str {
+            "choosy"
+        }
+
+        fn dimension(&self) -> usize {
+            1
+        }
+
+        fn embed(&self, _: &str) -> Result<Embedding> {
+            Ok(Embedding::new(vec![1.0]))
+        }
+
+        fn embed_batch(&self, texts: &[&str]) -> Result<Vec<Option<Embedding>>> {
+            let vector = |text: &&str| (!text.starts_with("no")).then(|| Embedding::new(vec![text.len() as f32]));
+            Ok(texts.iter().filter(|text| !text.starts_with("few")).map(vector).collect())
+        }
+    }
+
+    #[test]
+    fn each_text_gets_its_own_vector_or_none() {
+        let waiting = |texts: &[&str]| {
+            let one = |(number, text): (i64, &&str)| Waiting { number, kind: String::new(), turn: 0, text: (*text).to_owned() };
+            (1..).zip(texts).map(one).collect::<Vec<_>>()
+        };
+        let made = make(&Choosy, waiting(&["yes", "", "no", "yes"])).unwrap();
+        let kinds = made.iter().map(|(Waiting { number, .. }, made)| match made {
+            Made::Nothing => (*number, "nothing"),
+            Made::Vector(_) => (*number, "vector"),
+            Made::Refused => (*number, "refused"),
+        });
+        assert_eq!(kinds.collect::<Vec<_>>(), [(1, "vector"), (2, "nothing"), (3, "refused"), (4, "vector")]);
+        assert!(make(&Choosy, waiting(&["yes", "few"])).is_err(), "nobody knows whose vector it is");
+        assert!(make(&Choosy, waiting(&[""])).is_ok());
+    }
 
     #[test]
     fn vectors_come_back_as_they_went() {

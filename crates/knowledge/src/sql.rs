@@ -38,6 +38,9 @@ pub(crate) const UNEMBEDDED: &str = "SELECT waiting.number, waiting.kind, waitin
 pub(crate) const UNEMBEDDED_COUNT: &str =
     "SELECT CAST(count(*) AS BIGINT) FROM unembedded WHERE org_id = ?1 AND project_id = ?2 AND kind = ?3";
 
+pub(crate) const UNEMBEDDED_OF_ALL_KINDS: &str =
+    "SELECT CAST(count(*) AS BIGINT) FROM unembedded WHERE org_id = ?1 AND project_id = ?2";
+
 pub(crate) const PROJECTS_UNEMBEDDED: &str = "SELECT DISTINCT project_id FROM unembedded WHERE org_id = ?1";
 
 /// What another model has embedded waits for this one.

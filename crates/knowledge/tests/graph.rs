@@ -10,6 +10,8 @@ mod evaluation;
 mod learning;
 #[path = "graph/place.rs"]
 mod place;
+#[path = "graph/set.rs"]
+mod set;
 #[path = "graph/times.rs"]
 mod times;
 #[path = "graph/walks.rs"]

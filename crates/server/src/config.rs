@@ -1,5 +1,6 @@
 //! What a server is started with. The command line fills it; nothing here reads flags or the environment.
 
+use std::fmt;
 use std::net::SocketAddr;
 use std::num::NonZero;
 use std::path::PathBuf;
@@ -43,6 +44,8 @@ pub struct Config {
     pub master_key: MasterKeySource,
     /// The root of the project `default`, made on the first start.
     pub first_root: Option<PathBuf>,
+    /// An embedder elsewhere instead of the bundled model.
+    pub embed_endpoint: Option<EmbedEndpoint>,
     /// What the server calls itself.
     pub server_name: String,
     /// Limits.
@@ -66,6 +69,41 @@ pub enum MasterKeySource {
     DataFolder,
 }
 
+/// An embedder behind an OpenAI-compatible HTTP endpoint.
+#[derive(Clone, Debug)]
+pub struct EmbedEndpoint {
+    /// Its base, like `http://127.0.0.1:11434/v1`: requests go to `embeddings` below it.
+    pub url: String,
+    /// The model it is asked for.
+    pub model: String,
+    /// How many numbers its vectors have; asked of it where nothing is said.
+    pub dimension: Option<NonZero<u32>>,
+    /// What it is asked with.
+    pub key: EmbedKey,
+}
+
+/// The key of an embedding endpoint.
+#[derive(Clone, Default)]
+pub enum EmbedKey {
+    /// It needs none.
+    #[default]
+    None,
+    /// A file that holds it.
+    File(PathBuf),
+    /// The key itself.
+    Given(String),
+}
+
+impl fmt::Debug for EmbedKey {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            EmbedKey::None => formatter.write_str("None"),
+            EmbedKey::File(path) => formatter.debug_tuple("File").field(path).finish(),
+            EmbedKey::Given(_) => formatter.write_str("Given(…)"),
+        }
+    }
+}
+
 impl Config {
     /// The defaults, with everything in `data`.
     pub fn new(data: impl Into<PathBuf>) -> Self {
@@ -85,6 +123,7 @@ impl Config {
             database_url: None,
             master_key: MasterKeySource::DataFolder,
             first_root: None,
+            embed_endpoint: None,
             server_name: "toolcrib".to_owned(),
             limits: Limits::default(),
             conformance: false,

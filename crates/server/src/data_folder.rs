@@ -17,6 +17,7 @@ const DATABASE_FILE: &str = "toolcrib.db";
 const SERVER_FILE: &str = "server.json";
 const MASTER_KEY_FILE: &str = "master.key";
 const NODE_FILE: &str = "node";
+const EMBEDDER_FILE: &str = "embedder.json";
 
 /// The `reason` of the error when another server holds the folder: it may be gone in a moment.
 pub const LOCKED: &str = "data_folder_locked";
@@ -34,6 +35,13 @@ pub struct ServerFile {
     pub url: String,
     /// The instance admin's key.
     pub key: String,
+}
+
+/// `embedder.json`: what was last learnt of the embedder. It may be deleted.
+#[derive(Serialize, Deserialize)]
+struct EmbedderFile {
+    name: String,
+    dimension: usize,
 }
 
 /// Reads the `server.json` of a data folder, if a server has ever been started there.
@@ -90,6 +98,21 @@ impl DataFolder {
         let node = base::secret::hex(&base::secret::random_bytes::<16>());
         self.write_private(NODE_FILE, node.as_bytes())?;
         Ok(node)
+    }
+
+    /// How many numbers the vectors of an embedder had when it last said so here.
+    pub(crate) fn embed_dimension(&self, name: &str) -> Option<usize> {
+        let known: EmbedderFile = serde_json::from_slice(&fs::read(self.path.join(EMBEDDER_FILE)).ok()?).ok()?;
+        Some(known.dimension).filter(|_| known.name == name)
+    }
+
+    /// Remembers it for a start at which the embedder cannot be asked.
+    pub(crate) fn remember_embed_dimension(&self, name: &str, dimension: usize) -> Result<()> {
+        if self.embed_dimension(name) == Some(dimension) {
+            return Ok(());
+        }
+        let known = EmbedderFile { name: name.to_owned(), dimension };
+        self.write_private(EMBEDDER_FILE, &serde_json::to_vec(&known).map_err(Error::internal)?)
     }
 
     /// Writes `server.json` in one step, so that a reader never sees half of it.

@@ -29,8 +29,9 @@ mod state;
 mod vocabulary;
 
 pub use api::openapi;
-pub use config::{Config, MasterKeySource};
+pub use config::{Config, EmbedEndpoint, EmbedKey, MasterKeySource};
 pub use data_folder::{LOCKED, ServerFile, find_running};
+pub use embedding::ask_embedder;
 pub use guard::Swept;
 pub use hooks::{EventOutcome, Phase, Retry, Subscriber, Subscribers, VerbError, VerbEvent};
 pub use server::Server;

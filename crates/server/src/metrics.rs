@@ -52,6 +52,8 @@ pub(crate) struct Metrics {
     trials: Family<TrialLabels, Counter>,
     deliveries: Family<DeliveryLabels, Counter>,
     hook_panics: Counter,
+    embed_waiting: Gauge<i64, std::sync::atomic::AtomicI64>,
+    embed_failures: Counter,
     refusals: Family<RefusalLabels, Counter>,
     connections: Gauge<i64, std::sync::atomic::AtomicI64>,
     requests: Counter<u64, AtomicU64>,
@@ -67,6 +69,7 @@ impl Metrics {
         let trials = Family::<TrialLabels, Counter>::default();
         let deliveries = Family::<DeliveryLabels, Counter>::default();
         let hook_panics = Counter::default();
+        let (embed_waiting, embed_failures) = (Gauge::default(), Counter::default());
         let refusals = Family::<RefusalLabels, Counter>::default();
         let connections = Gauge::default();
         let requests = Counter::default();
@@ -76,6 +79,8 @@ impl Metrics {
         registry.register("policy_log_only", "Tool calls that policies on trial would have decided otherwise", trials.clone());
         registry.register("webhook_deliveries", "Deliveries to webhooks, by how they went", deliveries.clone());
         registry.register("hook_panics", "Subscribers of the hook bus that panicked", hook_panics.clone());
+        registry.register("embed_texts_waiting", "Texts that wait to be embedded by this node", embed_waiting.clone());
+        registry.register("embed_failures", "Times that the embedding endpoint failed", embed_failures.clone());
         registry.register("call_seconds", "How long tool calls took", call_seconds.clone());
         registry.register("door_refusals", "Requests refused before they became calls", refusals.clone());
         registry.register("connections", "Open connections", connections.clone());
@@ -89,6 +94,8 @@ impl Metrics {
             trials,
             deliveries,
             hook_panics,
+            embed_waiting,
+            embed_failures,
             refusals,
             connections,
             requests,
@@ -98,6 +105,16 @@ impl Metrics {
     /// Where panics of the hook bus's subscribers are counted.
     pub(crate) fn hook_panics(&self) -> Counter {
         self.hook_panics.clone()
+    }
+
+    /// Where failures of the embedding endpoint are counted.
+    pub(crate) fn embed_failures(&self) -> Counter {
+        self.embed_failures.clone()
+    }
+
+    /// Says how many texts wait to be embedded.
+    pub(crate) fn embed_waiting(&self, texts: u64) {
+        self.embed_waiting.set(i64::try_from(texts).unwrap_or(i64::MAX));
     }
 
     /// Counts a delivery to a webhook.

@@ -57,7 +57,10 @@ impl Server {
         let catalogue = if config.conformance { Catalogue::with_conformance()? } else { Catalogue::builtin()? };
         let model = vocabulary::of(&catalogue)?;
         let guard = Guard::open(store.clone(), config.clock.clone(), config.limits.clone(), &master, model).await?;
+        let (stop, stopping) = watch::channel(false);
+        let metrics = Arc::new(Metrics::new());
         // Before anything is made: a start that fails here has not been the first.
+        let indexes = embedding::indexes(&config, &folder, metrics.embed_failures(), stopping.clone()).await?;
         let listener = TcpListener::bind(config.listen)
             .await
             .map_err(|error| Error::new(Kind::Unavailable, format!("cannot listen on {}: {error}", config.listen)))?;
@@ -66,14 +69,14 @@ impl Server {
         let local_url = format!("http://{}", reachable(address));
         let server_file = ServerFile { url: local_url.clone(), key: admin_key(&guard, &folder).await? };
 
-        let (stop, stopping) = watch::channel(false);
         let services = Services {
             clock: config.clock.clone(),
             request_state_key: master.derive("request-state"),
-            indexes: Arc::new(embedding::indexes(&folder, &config.clock)?),
+            indexes: Arc::new(indexes),
             changes: Changes::default(),
         };
-        let state = make_state(&config, guard, catalogue, services, &folder, &local_url, stopping.clone())?;
+        let around = Surroundings { folder: &folder, local_url: &local_url, metrics, stopping: stopping.clone() };
+        let state = make_state(&config, guard, catalogue, services, around)?;
         let router = routes::router(Arc::clone(&state));
         // Before the first answer: whoever was answered finds the file.
         folder.write_server_file(&server_file)?;
@@ -150,15 +153,22 @@ async fn admin_key(guard: &Guard, folder: &DataFolder) -> Result<String> {
     Ok(key)
 }
 
+/// What a server has before it has a state.
+struct Surroundings<'s> {
+    folder: &'s DataFolder,
+    local_url: &'s str,
+    metrics: Arc<Metrics>,
+    stopping: watch::Receiver<bool>,
+}
+
 fn make_state(
     config: &Config,
     guard: Guard,
     catalogue: Catalogue,
     services: Services,
-    folder: &DataFolder,
-    local_url: &str,
-    stopping: watch::Receiver<bool>,
+    around: Surroundings<'_>,
 ) -> Result<Shared> {
+    let Surroundings { folder, local_url, metrics, stopping } = around;
     let public_url = config.public_url.as_deref().unwrap_or(local_url).trim_end_matches('/').to_owned();
     let named = config.allow_hosts.iter().map(String::as_str).chain(host_of_url(&public_url));
     let local = host_of_url(local_url);
@@ -166,7 +176,6 @@ fn make_state(
     let allowed = config.allow_roots.iter().map(|root| root.canonicalize().unwrap_or_else(|_| root.clone())).collect::<Vec<_>>();
     let roots =
         RootRule { anywhere: allowed.is_empty() && config.listen.ip().is_loopback(), allowed, data: folder.path().to_owned() };
-    let metrics = Arc::new(Metrics::new());
     let mut subscribers: Vec<Arc<dyn Subscriber>> = vec![Arc::clone(&metrics) as Arc<dyn Subscriber>];
     subscribers.extend(config.subscribers.0.iter().cloned());
     Ok(Arc::new(State {

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
 use base::Clock;
-use server::{Config, MasterKeySource};
+use server::{Config, EmbedEndpoint, EmbedKey, MasterKeySource};
 
 use super::settings::{LogFormat, Settings};
 use crate::environment;
@@ -21,6 +21,7 @@ const WORKERS_DEFAULT_MAX: usize = 4;
 pub(crate) struct Resolved {
     settings: Settings,
     master_key: MasterKeySource,
+    embed_endpoint: Option<EmbedEndpoint>,
     /// The data folder.
     pub(crate) data: PathBuf,
     /// The file that was read, if any.
@@ -48,12 +49,14 @@ impl Resolved {
             bail!("{} is the data folder's own file and names another data folder: remove `data` from it", path.display());
         }
         let master_key = master_key(&flags, &written, environment::master_key());
+        let embed_key = embed_key(&flags, &written, environment::embed_key());
         let settings = flags.or(written);
+        let embed_endpoint = embed_endpoint(&settings, embed_key)?;
         if let Some(url) = &settings.public_url {
             checked_url(url).context("the public url cannot be used")?;
         }
         let data = settings.data.as_deref().map(absolute).transpose()?.unwrap_or(folder);
-        Ok(Self { settings, master_key, data, file })
+        Ok(Self { settings, master_key, embed_endpoint, data, file })
     }
 
     /// What a server is started with.
@@ -76,6 +79,7 @@ impl Resolved {
             database_url: said.database_url.clone().or(default.database_url),
             master_key: self.master_key.clone(),
             first_root: default.first_root,
+            embed_endpoint: self.embed_endpoint.clone(),
             server_name: said.server_name.clone().unwrap_or(default.server_name),
             limits: said.limits.over(default.limits),
             conformance: said.conformance.unwrap_or(default.conformance),
@@ -125,5 +129,29 @@ pub(super) fn master_key(flags: &Settings, written: &Settings, given: Option<Str
         (Some(file), _, _) | (None, None, Some(file)) => MasterKeySource::File(file.clone()),
         (None, Some(hex), _) => MasterKeySource::Given(hex),
         (None, None, None) => MasterKeySource::DataFolder,
+    }
+}
+
+/// The same order for the key of an embedding endpoint.
+pub(super) fn embed_key(flags: &Settings, written: &Settings, given: Option<String>) -> EmbedKey {
+    match (&flags.embed_key_file, given, &written.embed_key_file) {
+        (Some(file), _, _) | (None, None, Some(file)) => EmbedKey::File(file.clone()),
+        (None, Some(key), _) => EmbedKey::Given(key),
+        (None, None, None) => EmbedKey::None,
+    }
+}
+
+/// The endpoint, if one was named: half of one is a mistake that would go unseen.
+fn embed_endpoint(said: &Settings, key: EmbedKey) -> Result<Option<EmbedEndpoint>> {
+    match (&said.embed_url, &said.embed_model) {
+        (Some(url), Some(model)) => {
+            Ok(Some(EmbedEndpoint { url: url.clone(), model: model.clone(), dimension: said.embed_dimension, key }))
+        }
+        (Some(_), None) => bail!("an embedder has a url and no model: name it with --embed-model"),
+        (None, Some(_)) => bail!("an embedder has a model and no url: say where it is with --embed-url"),
+        (None, None) if said.embed_dimension.is_some() || said.embed_key_file.is_some() => {
+            bail!("--embed-dimension and --embed-key-file are for an embedder that --embed-url and --embed-model name")
+        }
+        (None, None) => Ok(None),
     }
 }

@@ -75,6 +75,22 @@ pub(crate) struct Settings {
     #[arg(long, env = "TOOLCRIB_MASTER_KEY_FILE", value_name = "FILE")]
     pub(crate) master_key_file: Option<PathBuf>,
 
+    /// OpenAI-compatible endpoint that embeds texts instead of the bundled model, like http://127.0.0.1:11434/v1
+    #[arg(long, env = "TOOLCRIB_EMBED_URL", value_name = "URL", hide_env_values = true)]
+    pub(crate) embed_url: Option<String>,
+
+    /// Model that the endpoint is asked for
+    #[arg(long, env = "TOOLCRIB_EMBED_MODEL", value_name = "NAME")]
+    pub(crate) embed_model: Option<String>,
+
+    /// Numbers in its vectors [default: the endpoint is asked at the start]
+    #[arg(long, env = "TOOLCRIB_EMBED_DIMENSION", value_name = "N")]
+    pub(crate) embed_dimension: Option<NonZero<u32>>,
+
+    /// File with the endpoint's key, sent as a bearer token (or set TOOLCRIB_EMBED_KEY) [default: none is sent]
+    #[arg(long, env = "TOOLCRIB_EMBED_KEY_FILE", value_name = "FILE")]
+    pub(crate) embed_key_file: Option<PathBuf>,
+
     /// What the server calls itself in handshakes [default: toolcrib]
     #[arg(long, env = "TOOLCRIB_SERVER_NAME", value_name = "NAME")]
     pub(crate) server_name: Option<String>,
@@ -130,6 +146,10 @@ impl Settings {
             audit_checkpoint_minutes: self.audit_checkpoint_minutes.or(lower.audit_checkpoint_minutes),
             database_url: self.database_url.or(lower.database_url),
             master_key_file: self.master_key_file.or(lower.master_key_file),
+            embed_url: self.embed_url.or(lower.embed_url),
+            embed_model: self.embed_model.or(lower.embed_model),
+            embed_dimension: self.embed_dimension.or(lower.embed_dimension),
+            embed_key_file: self.embed_key_file.or(lower.embed_key_file),
             server_name: self.server_name.or(lower.server_name),
             workers: self.workers.or(lower.workers),
             log: self.log.or(lower.log),
@@ -145,6 +165,7 @@ impl Settings {
         self.data.iter_mut().for_each(absolute);
         self.master_key_file.iter_mut().for_each(absolute);
         self.audit_checkpoints.iter_mut().for_each(absolute);
+        self.embed_key_file.iter_mut().for_each(absolute);
         self.allow_root.iter_mut().flatten().for_each(absolute);
         self
     }

@@ -6,9 +6,9 @@ use std::path::Path;
 use clap::Args;
 
 use super::limits::named;
-use super::resolved::{CONFIG_FILE, master_key};
+use super::resolved::{CONFIG_FILE, embed_key, master_key};
 use super::*;
-use server::MasterKeySource;
+use server::{EmbedKey, MasterKeySource};
 
 const EXAMPLE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../toolcrib.example.toml");
 
@@ -96,6 +96,32 @@ fn the_master_key_comes_from_the_nearest_place() {
     assert!(matches!(master_key(&none, &file("b"), given()), MasterKeySource::Given(_)));
     assert!(matches!(master_key(&none, &file("b"), None), MasterKeySource::File(path) if path == Path::new("b")));
     assert!(matches!(master_key(&none, &none, None), MasterKeySource::DataFolder));
+}
+
+#[test]
+fn an_embedder_is_named_whole_and_its_key_comes_from_the_nearest_place() {
+    let folder = tempfile::tempdir().unwrap();
+    let whole = "embed_url = \"http://127.0.0.1:1/v1\"\nembed_model = \"m\"\nembed_key_file = \"key\"\n";
+    let named = load(folder.path(), whole, &["--embed-dimension", "8"]).unwrap().server().embed_endpoint.unwrap();
+    assert_eq!((named.url.as_str(), named.model.as_str(), named.dimension.unwrap().get()), ("http://127.0.0.1:1/v1", "m", 8));
+    assert!(matches!(named.key, EmbedKey::File(path) if path == folder.path().join("key")));
+    assert!(load(folder.path(), "", &[]).unwrap().server().embed_endpoint.is_none());
+    for (half, missing) in [
+        (&["--embed-url", "http://127.0.0.1:1/v1"][..], "--embed-model"),
+        (&["--embed-model", "m"], "--embed-url"),
+        (&["--embed-dimension", "8"], "--embed-url"),
+        (&["--embed-key-file", "k"], "--embed-url"),
+    ] {
+        let error = load(folder.path(), "", half).unwrap_err().to_string();
+        assert!(error.contains(missing), "{error}");
+    }
+    let file = |path: &str| Settings { embed_key_file: Some(path.into()), ..Settings::default() };
+    let none = Settings::default();
+    let given = || Some("sk".to_owned());
+    assert!(matches!(embed_key(&file("a"), &file("b"), given()), EmbedKey::File(path) if path == Path::new("a")));
+    assert!(matches!(embed_key(&none, &file("b"), given()), EmbedKey::Given(_)));
+    assert!(matches!(embed_key(&none, &file("b"), None), EmbedKey::File(path) if path == Path::new("b")));
+    assert!(matches!(embed_key(&none, &none, None), EmbedKey::None));
 }
 
 /// Every flag of the settings, by its long name.

@@ -25,6 +25,7 @@ mod conformance;
 mod connect;
 mod console;
 mod durability;
+mod embedder;
 mod escalation;
 mod examples;
 mod graph;

@@ -111,7 +111,7 @@ impl KnowledgeGraph {
         let triplets = self.rows.first(sql::COUNT_TRIPLETS, &params![self.project, self.clock.now()], counts).await?;
         let (triplets, standing) = triplets.unwrap_or_default();
         let vectors = indexes.graph_texts(&self.rows, &self.project).await?.texts.vectors();
-        let coverage = indexes.coverage(&self.rows, &self.project, TextKind::Graph, vectors).await?;
+        let coverage = indexes.coverage(&self.rows, &self.project, TextKind::Graph, vectors, false).await?;
         Ok(GraphStats { entities, triplets, standing, coverage })
     }
 

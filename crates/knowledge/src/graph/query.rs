@@ -55,9 +55,9 @@ impl KnowledgeGraph {
             return Ok(GraphHits { hits: Vec::new(), truncated: false, coverage: Coverage::default() });
         }
         let texts = indexes.graph_texts(&self.rows, &self.project).await?;
-        let coverage = indexes.coverage(&self.rows, &self.project, TextKind::Graph, texts.texts.vectors()).await?;
+        let vectors = texts.texts.vectors();
         let (embedder, walked) = (indexes.embedder(), Arc::clone(&facts));
-        let work = move || -> Result<Ordered> {
+        let work = move || -> Result<(Ordered, bool)> {
             let vector = query_vector(&*embedder, &asked.query, Mode::Fused);
             let facts = walked.read();
             let is_there = |number: u64| match facts.edge(number.cast_signed()).and_then(|edge| facts.graph.edge(edge)) {
@@ -76,9 +76,10 @@ impl KnowledgeGraph {
             let question = Question { facts: &facts, ranking: &asked.ranking, depth: asked.depth, at, cosine_of: &cosine_of };
             let mut ordered = question.order(&hits);
             ordered.triplets.truncate(asked.top_k);
-            Ok(ordered)
+            Ok((ordered, vector.is_none()))
         };
-        let ordered = tokio::task::spawn_blocking(work).await.map_err(Error::internal)??;
+        let (ordered, words_only) = tokio::task::spawn_blocking(work).await.map_err(Error::internal)??;
+        let coverage = indexes.coverage(&self.rows, &self.project, TextKind::Graph, vectors, words_only).await?;
         let numbers: Vec<i64> = ordered.triplets.iter().map(|(number, _)| *number).collect();
         let triplets = self.triplets(&facts, &numbers, at).await?;
         let hits = triplets.into_iter().zip(ordered.triplets).map(|(triplet, (_, score))| GraphHit { triplet, score });

@@ -20,7 +20,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use base::limits::{GRAPH_BYTES_MAX, INDEX_BYTES_MAX};
-use base::{Clock, Error, ProjectId, Result};
+use base::{Clock, Error, Kind, ProjectId, Result};
 use search::embed::Embedder;
 use search::vectors::Query;
 use store::{OrgStore, params};
@@ -103,11 +103,12 @@ impl Indexes {
         let searched = Arc::clone(&index);
         let work = move || {
             let vector = query_vector(&*embedder, &query, ranking.mode);
-            searched.rank(&query, vector.as_ref(), &ranking, now, most)
+            let words_only = vector.is_none() && ranking.mode != Mode::Keyword;
+            Ok::<_, Error>((searched.rank(&query, vector.as_ref(), &ranking, now, most)?, words_only))
         };
-        let ranked = tokio::task::spawn_blocking(work).await.map_err(Error::internal)??;
+        let (ranked, words_only) = tokio::task::spawn_blocking(work).await.map_err(Error::internal)??;
         self.memories.tidy(&index);
-        Ok((ranked, self.coverage(rows, project, TextKind::Observation, index.vectors()).await?))
+        Ok((ranked, self.coverage(rows, project, TextKind::Observation, index.vectors(), words_only).await?))
     }
 
     /// The knowledge graph of a project as it is now.
@@ -136,9 +137,10 @@ impl Indexes {
         project: &ProjectId,
         kind: TextKind,
         vectors: usize,
+        words_only: bool,
     ) -> Result<Coverage> {
         let waiting = rows.first(sql::UNEMBEDDED_COUNT, &params![project, kind], |row| row.get::<i64>(0)).await?;
-        Ok(Coverage { embedded: vectors as u64, waiting: waiting.unwrap_or(0).unsigned_abs() })
+        Ok(Coverage { embedded: vectors as u64, waiting: waiting.unwrap_or(0).unsigned_abs(), words_only })
     }
 
     fn folder(&self, rows: &OrgStore, name: &str) -> Option<PathBuf> {
@@ -154,16 +156,21 @@ impl Indexes {
     }
 }
 
-/// The meaning of a query. Without one the words still find something: an embedder that fails must not silence memory.
+/// What a question means. Without a vector its words still find something: an embedder that fails must not silence memory.
 pub(crate) fn query_vector(embedder: &dyn Embedder, query: &str, mode: Mode) -> Option<Query> {
-    match mode {
-        Mode::Keyword => None,
-        Mode::Vector | Mode::Fused => match embedder.embed(query) {
-            Ok(vector) => Query::new(&vector).ok(),
-            Err(error) => {
-                tracing::warn!(%error, "a query could not be embedded: it is answered by its words");
-                None
-            }
-        },
+    if mode == Mode::Keyword {
+        return None;
+    }
+    match embedder.embed(query) {
+        Ok(vector) => Query::new(&vector).ok(),
+        // An embedder that is away says so itself, once: not with every question.
+        Err(error) if error.kind() == Kind::Unavailable => {
+            tracing::debug!(%error, "a question is answered by its words");
+            None
+        }
+        Err(error) => {
+            tracing::warn!(%error, "a question could not be embedded: it is answered by its words");
+            None
+        }
     }
 }

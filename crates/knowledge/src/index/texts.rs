@@ -80,7 +80,8 @@ impl Texts {
             let found = rows.query(sql::VECTORS_SINCE, &asked, row).await?;
             since = found.last().map_or(since, |(_, change, _)| *change);
             let mut vectors = self.vectors.write().unwrap_or_else(PoisonError::into_inner);
-            for (number, _, bytes) in &found {
+            // A text that the model refused has an empty one.
+            for (number, _, bytes) in found.iter().filter(|(.., bytes)| !bytes.is_empty()) {
                 // One of another dimension under the same name of a model, or one without a direction, cannot be compared.
                 if let Err(error) = vectors.upsert(number.cast_unsigned(), &from_row(bytes)) {
                     tracing::warn!(number, %error, "a vector is left out");

@@ -74,11 +74,8 @@ impl Set {
         let author = Author { agent: "set".to_owned(), session: "set".to_owned() };
         let mut names = HashMap::new();
         for some in triplets.chunks(100) {
-            let entity = |entity: &SetEntity| NewEntity {
-                name: entity.name.clone(),
-                kind: entity.r#type.clone(),
-                aliases: Vec::new(),
-            };
+            let entity =
+                |entity: &SetEntity| NewEntity { name: entity.name.clone(), kind: entity.r#type.clone(), aliases: Vec::new() };
             let stated = |triplet: &SetTriplet| NewTriplet {
                 source: entity(&triplet.source),
                 relationship: triplet.relationship.clone(),

@@ -1,4 +1,4 @@
-//! Vectors of texts that come again.
+//! Vectors of texts that come again: those that somebody waits for. What is embedded in batches is kept elsewhere and comes once.
 //!
 //! The cache holds no text: it knows one by two 64-bit hashes under random keys of this process, so nobody can prepare two texts
 //! that are taken for one another.
@@ -45,6 +45,10 @@ impl<E: Embedder> Embedder for Cached<E> {
 
     fn embed(&self, text: &str) -> Result<Embedding> {
         self.vectors.get_or_insert_with(&self.key(text), || self.embedder.embed(text))
+    }
+
+    fn embed_batch(&self, texts: &[&str]) -> Result<Vec<Option<Embedding>>> {
+        self.embedder.embed_batch(texts)
     }
 }
 
@@ -97,6 +101,13 @@ mod tests {
         let cached = Cached::new(Counting::default(), 10);
         assert!(cached.embed("").is_err() && cached.embed("").is_err());
         assert_eq!(cached.embedder.0.load(Ordering::Relaxed), 2);
+    }
+
+    #[test]
+    fn batches_take_no_room() {
+        let cached = Cached::new(Counting::default(), 10);
+        assert_eq!(cached.embed_batch(&["one", "two"]).unwrap().iter().flatten().count(), 2);
+        assert!(cached.remembered("one").is_none());
     }
 
     #[test]

@@ -7,7 +7,8 @@ use base::Result;
 
 /// Turns texts into vectors. Vectors of different models must never be compared: keep the model's name with each.
 ///
-/// Embedding takes milliseconds at best: call it where a thread may be busy.
+/// Embedding takes milliseconds at best, and another machine may have to be asked: call it where a thread may be busy. An error of
+/// the kind `unavailable` may be over later; any other says that this text has no vector.
 pub trait Embedder: Send + Sync {
     /// The model's name, with whatever decides over its vectors: the same name means comparable vectors.
     fn model(&self) -> &str;
@@ -15,12 +16,13 @@ pub trait Embedder: Send + Sync {
     /// How many numbers its vectors have.
     fn dimension(&self) -> usize;
 
-    /// The vector of a text.
+    /// The vector of a text that somebody waits for.
     fn embed(&self, text: &str) -> Result<Embedding>;
 
-    /// The vectors of many texts, in their order.
-    fn embed_batch(&self, texts: &[&str]) -> Result<Vec<Embedding>> {
-        texts.iter().map(|text| self.embed(text)).collect()
+    /// The vectors of many texts that nobody waits for, in their order. A text that the model refuses has none, and holds up no other;
+    /// an error means that all of them may be tried again.
+    fn embed_batch(&self, texts: &[&str]) -> Result<Vec<Option<Embedding>>> {
+        texts.iter().map(|text| self.embed(text).map(Some)).collect()
     }
 }
 

@@ -4,6 +4,8 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use server::{EmbedEndpoint, EmbedKey};
+
 use super::Check;
 use crate::config::{Resolved, Settings};
 use crate::environment;
@@ -37,6 +39,9 @@ pub(super) async fn checks(args: &ServerArgs) -> Vec<Check> {
             checks.push(Check::ok("settings", from));
             if let Some(url) = settings.server().database_url {
                 checks.push(database(&url).await);
+            }
+            if let Some(endpoint) = settings.server().embed_endpoint {
+                checks.push(embedder(&endpoint).await);
             }
         }
         Err(error) => checks.push(Check::fail("settings", format!("{error:#}"), "compare with toolcrib.example.toml")),
@@ -83,6 +88,24 @@ async fn database(url: &str) -> Check {
         Ok(Ok(_)) => Check::ok(NAME, format!("{address} accepts connections")),
         Ok(Err(error)) => Check::fail(NAME, format!("{address}: {error}"), "start PostgreSQL, or correct database_url"),
         Err(_) => Check::fail(NAME, format!("{address} does not answer"), "check the network, or correct database_url"),
+    }
+}
+
+/// Whether the embedder makes vectors, and whether its key is its owner's alone. Memory answers by words without it.
+async fn embedder(endpoint: &EmbedEndpoint) -> Check {
+    const NAME: &str = "embedder";
+    if let EmbedKey::File(path) = &endpoint.key
+        && std::fs::metadata(path).is_ok_and(|metadata| metadata.mode() & 0o077 != 0)
+    {
+        return Check::warn(NAME, format!("{} can be read by others", path.display()), format!("chmod 600 {}", path.display()));
+    }
+    match server::ask_embedder(endpoint).await {
+        Ok(name) => Check::ok(NAME, name),
+        Err(error) => Check::warn(
+            NAME,
+            format!("{}: {}", endpoint.model, error.message()),
+            "memory answers by words until it works: start it, or correct the settings that begin with embed_",
+        ),
     }
 }
 

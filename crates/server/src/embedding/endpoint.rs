@@ -1,0 +1,235 @@
+//! An endpoint as an embedder: which texts it is sent, and whose fault it is if there are no vectors.
+//!
+//! An answer without vectors may be the text's fault (too long for the model) or the endpoint's (broken, misconfigured). One word
+//! that any model can embed decides: if that works, the texts are tried one by one, each shorter and shorter, and what is refused
+//! even then is set aside; if it does not, everything waits until it does.
+
+use std::time::{Duration, Instant};
+
+use base::limits::{
+    EMBED_BATCH_TIMEOUT_MS, EMBED_CHARS_MAX, EMBED_DIMENSION_MAX, EMBED_QUERY_TIMEOUT_MS, EMBED_START_TIMEOUT_MS,
+};
+use base::{Error, Kind, Result};
+use prometheus_client::metrics::counter::Counter;
+use search::embed::{Embedder, Embedding};
+use tokio::runtime::Handle;
+use tokio::sync::watch;
+
+use super::breaker::Breaker;
+use super::wire::{Failure, Wire};
+use crate::config::EmbedEndpoint;
+use crate::data_folder::DataFolder;
+
+/// A word that every model can embed.
+const PROBE: &str = "memory";
+/// What is sent of a text that was refused: less each time. The last fits into any model's window.
+const CUTS: [usize; 3] = [EMBED_CHARS_MAX, EMBED_CHARS_MAX / 4, EMBED_CHARS_MAX / 16];
+
+/// The `reason` of errors of an endpoint that cannot be used: the breaker has spoken of them already.
+pub(super) const AWAY: &str = "embedder_away";
+
+const QUERY_PATIENCE: Duration = Duration::from_millis(EMBED_QUERY_TIMEOUT_MS);
+const BATCH_PATIENCE: Duration = Duration::from_millis(EMBED_BATCH_TIMEOUT_MS);
+const START_PATIENCE: Duration = Duration::from_millis(EMBED_START_TIMEOUT_MS);
+
+/// An embedder behind an OpenAI-compatible HTTP endpoint.
+pub(super) struct Endpoint {
+    wire: Wire,
+    /// The model, where it is and its dimension: vectors under the same name can be compared.
+    model: String,
+    dimension: usize,
+    breaker: Breaker,
+    /// Requests are made on the server's runtime, whatever thread asks.
+    runtime: Handle,
+    /// Nobody waits for an answer any more when the server stops.
+    stopping: watch::Receiver<bool>,
+}
+
+impl Endpoint {
+    /// An endpoint whose dimension is known: by the operator's word, by asking it, or from the last start here.
+    pub(super) async fn connect(
+        named: &EmbedEndpoint,
+        folder: &DataFolder,
+        failures: Counter,
+        stopping: watch::Receiver<bool>,
+    ) -> Result<Self> {
+        let wire = Wire::new(named)?;
+        let dimension = match named.dimension {
+            Some(dimension) => dimension.get() as usize,
+            None => learn(&wire, folder).await?,
+        };
+        let model = format!("{}/{dimension}", wire.name());
+        Ok(Self { wire, model, dimension, breaker: Breaker::new(failures), runtime: Handle::current(), stopping })
+    }
+
+    /// Waits for an answer on a thread that may be busy, and remembers whether there was one.
+    fn drive<T>(&self, asking: impl Future<Output = Result<T, String>>) -> Result<T> {
+        let mut stopping = self.stopping.clone();
+        let outcome = self.runtime.block_on(async {
+            tokio::select! {
+                outcome = asking => Some(outcome),
+                _ = stopping.wait_for(|stopping| *stopping) => None,
+            }
+        });
+        match outcome {
+            Some(Ok(made)) => {
+                self.breaker.worked(&self.model);
+                Ok(made)
+            }
+            Some(Err(why)) => {
+                self.breaker.failed(&self.model, &why, Instant::now());
+                Err(unusable(why))
+            }
+            None => Err(unusable("the server stops".to_owned())),
+        }
+    }
+
+    /// The vectors of texts, sent together if the endpoint takes them so.
+    async fn many(&self, texts: &[&str]) -> Result<Vec<Option<Embedding>>, String> {
+        let short: Vec<&str> = texts.iter().map(|text| cut(text, EMBED_CHARS_MAX)).collect();
+        match self.wire.ask(&short, Some(self.dimension), BATCH_PATIENCE).await {
+            Ok(vectors) => return Ok(vectors.into_iter().map(Some).collect()),
+            Err(Failure::Down(why)) => return Err(why),
+            // A slow machine may manage one text where it does not manage many.
+            Err(failure @ (Failure::Answered(_) | Failure::Late(_))) => self.probe(failure, BATCH_PATIENCE).await?,
+        }
+        let mut vectors = Vec::with_capacity(texts.len());
+        for text in texts {
+            vectors.push(self.one(text, BATCH_PATIENCE).await?);
+        }
+        Ok(vectors)
+    }
+
+    /// The vector of one text, or of as much of it as the endpoint takes. None if it takes nothing of it.
+    async fn one(&self, text: &str, patience: Duration) -> Result<Option<Embedding>, String> {
+        let mut refusal = None;
+        for characters in CUTS {
+            match self.wire.ask(&[cut(text, characters)], Some(self.dimension), patience).await {
+                Ok(vectors) => return Ok(vectors.into_iter().next()),
+                Err(refused @ Failure::Answered(_)) => refusal = Some(refused),
+                Err(failure) => return Err(failure.why()),
+            }
+        }
+        if let Some(refusal) = refusal {
+            self.probe(refusal, patience).await?;
+        }
+        Ok(None)
+    }
+
+    /// Whether it was the texts' fault: if the endpoint embeds a simple word, it was; else this is an outage, for the same reason.
+    async fn probe(&self, failure: Failure, patience: Duration) -> Result<(), String> {
+        match self.wire.ask(&[PROBE], Some(self.dimension), patience).await {
+            Ok(_) => {
+                tracing::debug!(
+                    model = self.model,
+                    why = failure.why(),
+                    "texts were refused: they are tried one by one, and shorter"
+                );
+                Ok(())
+            }
+            Err(Failure::Down(why)) => Err(why),
+            Err(Failure::Answered(_) | Failure::Late(_)) => Err(failure.why()),
+        }
+    }
+}
+
+impl Embedder for Endpoint {
+    fn model(&self) -> &str {
+        &self.model
+    }
+
+    fn dimension(&self) -> usize {
+        self.dimension
+    }
+
+    fn embed(&self, text: &str) -> Result<Embedding> {
+        if !self.breaker.admits(Instant::now()) {
+            return Err(unusable("it failed a moment ago".to_owned()));
+        }
+        let vector = self.drive(async {
+            // In all: a question that is refused is tried shorter within the same time.
+            let asking = tokio::time::timeout(QUERY_PATIENCE, self.one(text, QUERY_PATIENCE));
+            asking.await.unwrap_or_else(|_| Err(format!("no answer within {} s", QUERY_PATIENCE.as_secs())))
+        })?;
+        vector.ok_or_else(|| Error::invalid("query", "the embedder refuses this text"))
+    }
+
+    fn embed_batch(&self, texts: &[&str]) -> Result<Vec<Option<Embedding>>> {
+        self.drive(self.many(texts))
+    }
+}
+
+/// The first characters of a text.
+fn cut(text: &str, characters: usize) -> &str {
+    text.char_indices().nth(characters).map_or(text, |(end, _)| text.get(..end).unwrap_or(text))
+}
+
+fn unusable(why: String) -> Error {
+    Error::new(Kind::Unavailable, "the embedder cannot be used now").with("reason", AWAY).logged(why)
+}
+
+/// How many numbers its vectors have: asked at every start, because the model behind a name may have changed, and remembered, because
+/// the next start must not need the endpoint.
+async fn learn(wire: &Wire, folder: &DataFolder) -> Result<usize> {
+    let known = folder.embed_dimension(&wire.name());
+    let patience = if known.is_some() { QUERY_PATIENCE } else { START_PATIENCE };
+    match (asked(wire, patience).await, known) {
+        (Ok(dimension), _) => {
+            folder.remember_embed_dimension(&wire.name(), dimension)?;
+            Ok(dimension)
+        }
+        (Err(why), Some(known)) => {
+            tracing::warn!(
+                model = wire.name(),
+                why,
+                "the embedder cannot be asked: its vectors are taken to be as long as before"
+            );
+            Ok(known)
+        }
+        (Err(why), None) => Err(Error::new(
+            Kind::Unavailable,
+            format!(
+                "the embedder {} cannot be asked how many numbers its vectors have ({why}): start it, correct --embed-url, \
+                 or say how many with --embed-dimension",
+                wire.name()
+            ),
+        )),
+    }
+}
+
+async fn asked(wire: &Wire, patience: Duration) -> Result<usize, String> {
+    let vectors = wire.ask(&[PROBE], None, patience).await.map_err(Failure::why)?;
+    match vectors.first().map_or(0, |vector| vector.len()) {
+        dimension if dimension > EMBED_DIMENSION_MAX => {
+            Err(format!("its vectors have {dimension} numbers, and {EMBED_DIMENSION_MAX} is the most"))
+        }
+        dimension => Ok(dimension),
+    }
+}
+
+/// Asks an endpoint for a vector and says the name under which its vectors are kept.
+pub async fn ask_embedder(endpoint: &EmbedEndpoint) -> Result<String> {
+    let wire = Wire::new(endpoint)?;
+    let dimension = asked(&wire, START_PATIENCE).await.map_err(|why| Error::new(Kind::Unavailable, why))?;
+    match endpoint.dimension.map(|dimension| dimension.get() as usize) {
+        Some(said) if said != dimension => Err(Error::new(
+            Kind::Unavailable,
+            format!("its vectors have {dimension} numbers and not {said}: correct --embed-dimension"),
+        )),
+        _ => Ok(format!("{}/{dimension}", wire.name())),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn texts_are_cut_between_characters() {
+        for (text, characters, expected) in
+            [("abc", 2, "ab"), ("abc", 3, "abc"), ("abc", 9, "abc"), ("äöü", 2, "äö"), ("", 1, "")]
+        {
+            assert_eq!(cut(text, characters), expected);
+        }
+    }
+}
