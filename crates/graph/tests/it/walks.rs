@@ -84,6 +84,9 @@ proptest! {
         prop_assert!(!reached.truncated);
     }
 
+}
+
+proptest! {
     #[test]
     fn the_rank_is_where_a_walker_is_in_the_long_run(
         (graph, model) in graphs(), (from, to) in (0..NODES, 0..NODES), share in 1..5_u8,

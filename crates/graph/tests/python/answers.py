@@ -34,7 +34,7 @@ def answer(asked):
         paths = [path(graph, source, target) for source, target in asked["pairs"]]
         answers[name] = {"distances": sorted(distances.items()), "paths": paths}
     seeds = {node: share for node, share in asked["seeds"]}
-    ranks = _pagerank_python(built(nx.MultiGraph, asked), alpha=0.85, personalization=seeds, max_iter=1000, tol=1e-12)
+    ranks = _pagerank_python(built(nx.MultiGraph, asked), alpha=0.85, personalization=seeds, max_iter=1000, tol=1e-10)
     answers["ranks"] = [ranks[node] for node in range(asked["nodes"])]
     return answers
 
