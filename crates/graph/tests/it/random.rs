@@ -6,6 +6,7 @@ use proptest::prelude::*;
 use crate::model::{Model, Payload};
 
 pub(crate) const NODES: Node = 12;
+pub(crate) const LINE: Node = 24;
 
 #[derive(Clone, Debug)]
 pub(crate) enum Change {
@@ -50,6 +51,21 @@ pub(crate) fn graphs() -> impl Strategy<Value = (Graph<Payload>, Model)> {
         }
         for change in changes {
             apply(&mut graph, &mut model, change);
+        }
+        (graph, model)
+    })
+}
+
+/// A long line of cheap edges with dearer short cuts: the fewer edges a way may have, the more it costs.
+pub(crate) fn lines() -> impl Strategy<Value = (Graph<Payload>, Model)> {
+    let short_cut = (0..LINE, 2..7_u32, 110..400_u32);
+    prop::collection::vec(short_cut, 0..30).prop_map(|short_cuts| {
+        let (mut graph, mut model) = (Graph::new(), Model { nodes: LINE, ..Model::default() });
+        let line = (1..LINE).map(|node| (node - 1, node, 1.0));
+        let short_cuts =
+            short_cuts.into_iter().map(|(from, span, cost)| (from, (from + span).min(LINE - 1), (span * cost) as f32 / 100.0));
+        for (source, target, cost) in line.chain(short_cuts) {
+            apply(&mut graph, &mut model, Change::Edge(source, target, Payload { weight: 1.0 / cost, there: true }));
         }
         (graph, model)
     })

@@ -4,7 +4,7 @@ use graph::{Direction, EdgeIndex, Graph, Hop, Node, lightest_path, neighbours, p
 use proptest::prelude::*;
 
 use crate::model::{Model, Payload, cost, is_there, weight};
-use crate::random::{NODES, direction, graphs, some_nodes};
+use crate::random::{LINE, NODES, direction, graphs, lines, some_nodes};
 
 /// Follows a path edge by edge: it begins and ends where it should, and crosses only what it may.
 fn follow(graph: &Graph<Payload>, path: &[EdgeIndex], from: &[Node], to: &[Node], direction: Direction) {
@@ -27,6 +27,20 @@ fn least(model: &Model, costs: &[Vec<f64>], to: &[Node], hops: u32) -> Option<f6
     ends.min_by(f64::total_cmp).filter(|cost| cost.is_finite())
 }
 
+/// The lightest path costs what the model says, and is what it says it is.
+fn lightest(graph: &Graph<Payload>, model: &Model, from: &[Node], to: &[Node], depth_max: u32, direction: Direction) {
+    let found = lightest_path(graph, from, to, depth_max, direction, is_there, cost);
+    let expected = least(model, &model.costs(from, direction, depth_max, cost), to, depth_max);
+    assert_eq!(found.is_some(), expected.is_some());
+    if let Some(((path, total), expected)) = found.zip(expected) {
+        assert!((total - expected).abs() < 1e-9, "{total} instead of {expected}");
+        let sum: f64 = path.iter().map(|edge| cost(graph.edge(*edge).unwrap().payload)).sum();
+        assert!((total - sum).abs() < 1e-9);
+        assert!(path.len() <= depth_max as usize);
+        follow(graph, &path, from, to, direction);
+    }
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(1_000))]
 
@@ -47,15 +61,17 @@ proptest! {
     fn the_lightest_path_is_as_light_as_can_be(
         (graph, model) in graphs(), (from, to) in (some_nodes(), some_nodes()), depth_max in 0..8_u32, direction in direction(),
     ) {
-        let found = lightest_path(&graph, &from, &to, depth_max, direction, is_there, cost);
-        let expected = least(&model, &model.costs(&from, direction, depth_max, cost), &to, depth_max);
-        prop_assert_eq!(found.is_some(), expected.is_some());
-        if let Some(((path, total), expected)) = found.zip(expected) {
-            prop_assert!((total - expected).abs() < 1e-9, "{} instead of {}", total, expected);
-            let sum: f64 = path.iter().map(|edge| cost(graph.edge(*edge).unwrap().payload)).sum();
-            prop_assert!((total - sum).abs() < 1e-9);
-            prop_assert!(path.len() <= depth_max as usize);
-            follow(&graph, &path, &from, &to, direction);
+        lightest(&graph, &model, &from, &to, depth_max, direction);
+    }
+
+    #[test]
+    fn a_bound_on_the_length_is_kept_at_the_least_cost(
+        (graph, model) in lines(), (from, to) in (0..LINE / 3, LINE / 2..LINE), depth_max in 3..LINE, is_back in any::<bool>(),
+    ) {
+        if is_back {
+            lightest(&graph, &model, &[to], &[from], depth_max, Direction::In);
+        } else {
+            lightest(&graph, &model, &[from], &[to], depth_max, Direction::Out);
         }
     }
 
