@@ -1,7 +1,7 @@
 //! `toolcrib bench graph`: walks over a knowledge graph of a million triplets, in this process.
 //!
-//! Degrees are skewed: most nodes have a few edges, some have thousands. The yardstick is what one writes first: a hash table of lists, searched from one
-//! end only. It answers the same questions about the same edges.
+//! Degrees are skewed: most nodes have a few edges, some have thousands. The yardstick is what one writes first: a hash table
+//! of lists, searched from one end only. It answers the same questions about the same edges.
 
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, HashMap, HashSet, VecDeque};

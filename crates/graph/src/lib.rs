@@ -1,11 +1,11 @@
 //! A graph in memory, and walks over it: who is near, which way leads from here to there, what matters around these nodes.
 //!
-//! Nodes and edges are numbers; what an edge means is its payload, which is the caller's. Every walk is told which edges are there (`allow`),
-//! so one graph answers for any moment and any kind of relationship. Nodes can be merged and parted again.
+//! Nodes and edges are numbers; what an edge means is its payload, which is the caller's. Every walk is told which edges are
+//! there (`allow`), so one graph answers for any moment and any kind of relationship. Nodes can be merged and parted again.
 //!
-//! Nothing here knows whose graph it is, reads a clock, waits or panics. **Answers depend on the edges and their order alone**, never on
-//! how the graph was put together: a graph that grew edge by edge, was merged and restored answers like one that was built at once.
-//! A walk takes memory for what it reaches, not for the graph that it walks in.
+//! Nothing here knows whose graph it is, reads a clock, waits or panics. **Answers depend on the edges and their order alone**,
+//! never on how the graph was put together: a graph that grew edge by edge, was merged and restored answers like one that was
+//! built at once. A walk takes memory for what it reaches, not for the graph that it walks in.
 
 mod adjacency;
 mod lightest;

@@ -1,7 +1,7 @@
 //! The way that costs least among those of a bounded length, sought from both ends at once.
 //!
-//! With a bound on the number of edges, the cheapest way to a node in between may be too long to go on from. So a node can be settled more than once, each
-//! time with fewer edges at a higher cost: what is queued is a *label*, a way to a node.
+//! With a bound on the number of edges, the cheapest way to a node in between may be too long to go on from. So a node can be
+//! settled more than once, each time with fewer edges at a higher cost: what is queued is a *label*, a way to a node.
 
 use std::cmp::Ordering;
 use std::collections::BinaryHeap;
@@ -14,8 +14,8 @@ use crate::{Direction, EdgeIndex, Node};
 
 const NONE: u32 = u32::MAX;
 
-/// A path of the least total cost from any of `from` to any of `to` among those of at most `depth_max` edges, and its cost. Empty if they share
-/// a node. An edge whose cost is not positive and finite is not crossed.
+/// A path of the least total cost from any of `from` to any of `to` among those of at most `depth_max` edges, and its cost.
+/// Empty if they share a node. An edge whose cost is not positive and finite is not crossed.
 pub fn lightest_path<E>(
     graph: &Graph<E>,
     from: &[Node],
@@ -25,7 +25,8 @@ pub fn lightest_path<E>(
     allow: impl Fn(&E) -> bool,
     cost: impl Fn(&E) -> f64,
 ) -> Option<(Vec<EdgeIndex>, f64)> {
-    // The way with the fewest edges is quickly found. If there is none, there is nothing to seek; and what costs more than it need not be looked at.
+    // The way with the fewest edges is quickly found. If there is none, there is nothing to seek; and what costs more than it
+    // need not be looked at.
     let balls = Balls::grow(graph, from, to, depth_max, direction, &|payload: &E| allow(payload) && is_price(cost(payload)))?;
     let mut path = balls.path();
     let total =
@@ -33,8 +34,8 @@ pub fn lightest_path<E>(
     let mut search = Search { graph, depth_max, allow: &allow, cost: &cost, bound: total(&path), joint: None, steps: Vec::new() };
     let mut ahead = Side::new(graph, from, direction);
     let mut back = Side::new(graph, to, direction.reversed());
-    // Whatever is cheaper than the two cheapest queued labels together has been seen: its two halves are settled, and they were joined when the later
-    // of them was.
+    // Whatever is cheaper than the two cheapest queued labels together has been seen: its two halves are settled, and they were
+    // joined when the later of them was.
     while let Some((ahead_least, back_least)) = ahead.least().zip(back.least())
         && ahead_least + back_least < search.bound
     {

@@ -24,10 +24,11 @@ pub struct Hop {
 /// What a walk came by.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Reached {
-    /// Each node with its distance: first the starts, then the nearest first, and of two as near the one with the heavier edge that leads to it.
+    /// Each node with its distance: first the starts, then the nearest first, and of two as near the one with the heavier edge
+    /// that leads to it.
     pub nodes: Vec<(Node, u32)>,
-    /// Each edge between two reached nodes that was seen from one of them, with the step at which it was: one for the edges of the starts. The
-    /// nodes that are reached last are not looked from.
+    /// Each edge between two reached nodes that was seen from one of them, with the step at which it was: one for the edges of
+    /// the starts. The nodes that are reached last are not looked from.
     pub edges: Vec<(EdgeIndex, u32)>,
     /// Whether something was left out because of a limit other than the depth.
     pub truncated: bool,
@@ -50,8 +51,8 @@ fn order((left, left_weight): &Crossing, (right, right_weight): &Crossing) -> Or
     right_weight.total_cmp(left_weight).then(left.edge.cmp(&right.edge))
 }
 
-/// The nodes within `hop.depth` edges of `starts`, and the edges between them. If a limit leaves nodes out, the walk goes no further than to the distance
-/// where it did.
+/// The nodes within `hop.depth` edges of `starts`, and the edges between them. If a limit leaves nodes out, the walk goes no
+/// further than to the distance where it did.
 pub fn neighbours<E>(
     graph: &Graph<E>,
     starts: &[Node],

@@ -1,7 +1,9 @@
-//! What matters around some nodes: how often a walker is where, who follows edges at random and now and then starts again at one of them.
+//! What matters around some nodes: how often a walker is where, who follows edges at random and now and then starts again at
+//! one of them.
 //!
-//! The walker's chance is pushed outwards from the seeds and left where little of it arrives, so the work follows from `epsilon`, not from the size of the graph
-//! (the local push of Andersen, Chung and Lang, over edges that are crossed both ways).
+//! The walker's chance is pushed outwards from the seeds and left where little of it arrives, so the work follows from
+//! `epsilon`, not from the size of the graph (the local push of Andersen, Chung and Lang, over edges that are crossed both
+//! ways).
 
 use std::collections::VecDeque;
 
@@ -11,9 +13,9 @@ use crate::{Direction, Node};
 
 /// The personalised PageRank of the nodes around `seeds`, best first. Ranks sum up to one, less what was not worth pushing on.
 ///
-/// The walker follows an edge with the chance `damping`, each as often as its weight says, and otherwise starts again at a seed, each as often as its number says. A node
-/// is pushed from while what has arrived at it is more than `epsilon` for each of its edges, and at most `pushes_max` times in all. Edges and seeds without
-/// a positive weight do not count.
+/// The walker follows an edge with the chance `damping`, each as often as its weight says, and otherwise starts again at a
+/// seed, each as often as its number says. A node is pushed from while what has arrived at it is more than `epsilon` for each
+/// of its edges, and at most `pushes_max` times in all. Edges and seeds without a positive weight do not count.
 pub fn personalised_rank<E>(
     graph: &Graph<E>,
     seeds: &[(Node, f32)],

@@ -1,7 +1,7 @@
 //! Nodes that are merged into others, and parted from them again.
 //!
-//! An edge keeps the ends that it was added with; merging only says which node they are walked as. So nothing is lost, and parting two
-//! nodes gives each its edges back, also those that were added while they were one.
+//! An edge keeps the ends that it was added with; merging only says which node they are walked as. So nothing is lost, and
+//! parting two nodes gives each its edges back, also those that were added while they were one.
 
 use std::collections::HashMap;
 
@@ -40,8 +40,9 @@ impl Redirects {
 }
 
 impl<E> Graph<E> {
-    /// Merges a node into another: its edges are walked as the other's, and walks that begin at it begin at the other. A node that was merged
-    /// before is merged elsewhere by this. Does nothing for nodes that are not there, or if `into` is itself merged into `node`.
+    /// Merges a node into another: its edges are walked as the other's, and walks that begin at it begin at the other. A node
+    /// that was merged before is merged elsewhere by this. Does nothing for nodes that are not there, or if `into` is itself
+    /// merged into `node`.
     pub fn redirect(&mut self, node: Node, into: Node) {
         let there = |node: Node| (node as usize) < self.node_count();
         if !there(node) || !there(into) || self.redirects.leads_to(into, node) {

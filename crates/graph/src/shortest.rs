@@ -9,8 +9,8 @@ use crate::{Direction, EdgeIndex, Node};
 /// No edge led here: the search began here.
 const START: u32 = u32::MAX;
 
-/// A path of the fewest edges from any of `from` to any of `to`, of at most `depth_max` edges, in the order in which they are crossed. Empty if
-/// they share a node. Of several such paths it is always the same one.
+/// A path of the fewest edges from any of `from` to any of `to`, of at most `depth_max` edges, in the order in which they are
+/// crossed. Empty if they share a node. Of several such paths it is always the same one.
 pub fn shortest_path<E>(
     graph: &Graph<E>,
     from: &[Node],
@@ -43,8 +43,8 @@ impl Balls {
         let mut back = Ball::new(graph, to, direction.reversed());
         let mut meeting = ahead.met.nodes().iter().find(|node| back.met.get(**node).is_some()).copied();
         for _ in 0..depth_max {
-            // The balls hold all nodes within so many steps of their ends, and none is in both: the first node of one that a step of the other
-            // finds is on a shortest path. The ball with fewer edges to look at takes the step.
+            // The balls hold all nodes within so many steps of their ends, and none is in both: the first node of one that a
+            // step of the other finds is on a shortest path. The ball with fewer edges to look at takes the step.
             let (ball, other) = if ahead.edges <= back.edges { (&mut ahead, &back) } else { (&mut back, &ahead) };
             if meeting.is_some() || ball.level.is_empty() {
                 break;

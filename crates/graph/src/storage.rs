@@ -136,7 +136,8 @@ impl<E> Graph<E> {
 
     /// Appends the allowed edges of a node that is not merged into another, each with what `value` makes of it.
     ///
-    /// Payloads lie all over the memory. Asking about a block of them before anything hangs on an answer lets the processor fetch several at a time.
+    /// Payloads lie all over the memory. Asking about a block of them before anything hangs on an answer lets the processor
+    /// fetch several at a time.
     #[inline]
     pub(crate) fn allowed<T>(
         &self,

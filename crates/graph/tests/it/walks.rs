@@ -93,7 +93,8 @@ proptest! {
         let hop = Hop { direction, depth, fan_out_max: usize::MAX, nodes_max: usize::MAX };
         let reached = neighbours(&graph, &starts, &hop, is_there, weight);
         let hops = model.costs(&starts, direction, depth, |_| 1.0).pop().unwrap();
-        let expected: Vec<_> = (0..NODES).zip(hops).filter(|(_, hops)| hops.is_finite()).map(|(node, hops)| (node, hops as u32)).collect();
+        let within = (0..NODES).zip(hops).filter(|(_, hops)| hops.is_finite());
+        let expected: Vec<_> = within.map(|(node, hops)| (node, hops as u32)).collect();
         let mut nodes = reached.nodes;
         nodes.sort_unstable();
         prop_assert_eq!(nodes, expected);
@@ -113,7 +114,8 @@ proptest! {
         prop_assert!(ranks.is_sorted_by(|left, right| left.1 >= right.1));
         for node in 0..NODES {
             let rank = ranks.iter().find(|rank| rank.0 == node).map_or(0.0, |rank| f64::from(rank.1));
-            prop_assert!((rank - expected[node as usize]).abs() < 1e-5, "{}: {} instead of {}", node, rank, expected[node as usize]);
+            let expected = expected[node as usize];
+            prop_assert!((rank - expected).abs() < 1e-5, "{}: {} instead of {}", node, rank, expected);
         }
     }
 }
