@@ -173,7 +173,7 @@ fn create_draft() -> Value {
     json!({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": "bricks.create_draft", "arguments": arguments}})
 }
 
-fn text(value: &Value, pointer: &str) -> Result<String> {
+pub(crate) fn text(value: &Value, pointer: &str) -> Result<String> {
     value.pointer(pointer).and_then(Value::as_str).map(str::to_owned).with_context(|| format!("no {pointer} in {value}"))
 }
 

@@ -8,10 +8,11 @@ use std::collections::{BinaryHeap, HashMap, HashSet, VecDeque};
 use std::hint::black_box;
 use std::time::Instant;
 
-use anyhow::{Context, Result, ensure};
+use anyhow::{Result, ensure};
 use graph::{Direction, Graph, Hop, Node, lightest_path, neighbours, personalised_rank, shortest_path};
 
 use crate::report::{Aim, Report};
+use crate::times::Times;
 
 /// How thorough a run is.
 #[derive(Clone, Debug)]
@@ -25,7 +26,7 @@ pub struct GraphOptions {
 const TRIPLETS_PER_NODE: usize = 5;
 /// As the tools ask: facts as of a moment, at most so many of one entity, paths of at most so many.
 const AS_OF: i64 = 900;
-const FAN_OUT_MAX: usize = 200;
+const FAN_OUT_MAX: usize = base::limits::GRAPH_FAN_OUT_MAX;
 const DEPTH_MAX: u32 = 6;
 const FEW: usize = 50;
 const MANY: usize = 10_000;
@@ -132,23 +133,15 @@ impl PlainLists {
     }
 }
 
-/// How long a question takes, in milliseconds.
-struct Times {
-    p50: f64,
-    p99: f64,
-}
-
 /// Asks one question for each pair of nodes.
 fn timed(pairs: &[(Node, Node)], mut ask: impl FnMut(Node, Node)) -> Result<Times> {
     let mut times = Vec::with_capacity(pairs.len());
     for (from, to) in pairs {
         let began = Instant::now();
         ask(*from, *to);
-        times.push(began.elapsed().as_secs_f64() * 1e3);
+        times.push(began.elapsed());
     }
-    times.sort_by(f64::total_cmp);
-    let at = |percent: usize| times.get(times.len() * percent / 100).or(times.last()).copied().context("at least one round");
-    Ok(Times { p50: at(50)?, p99: at(99)? })
+    Times::of(times)
 }
 
 /// Runs every measurement.

@@ -17,6 +17,7 @@ use crate::connection::{Connection, get};
 use crate::doors::Bench;
 use crate::report::{Aim, Report};
 use crate::sql;
+use crate::times::Times;
 
 /// How thorough a run is.
 #[derive(Clone, Debug)]
@@ -34,12 +35,6 @@ const CHUNK: u64 = 20_000;
 const START: Timestamp = Timestamp::from_ms(1_750_000_000_000);
 const APART_MS: u64 = 31_536;
 const ACTORS: u64 = 200;
-
-/// How long a page takes, in milliseconds.
-struct Times {
-    p50: f64,
-    p99: f64,
-}
 
 /// Runs every measurement.
 pub async fn audit(options: &AuditOptions) -> Result<Report> {
@@ -130,12 +125,10 @@ async fn page(bench: &Bench, requests: usize, filter: &str) -> Result<Times> {
     for _ in 0..requests {
         let began = Instant::now();
         let status = connection.exchange(&request).await?.status;
-        times.push(began.elapsed().as_secs_f64() * 1e3);
+        times.push(began.elapsed());
         ensure!(status == 200, "{filter} answered {status}");
     }
-    times.sort_by(f64::total_cmp);
-    let at = |percent: usize| times.get(times.len() * percent / 100).or(times.last()).copied().context("at least one request");
-    Ok(Times { p50: at(50)?, p99: at(99)? })
+    Times::of(times)
 }
 
 /// A cursor in the middle of the trail.

@@ -23,7 +23,7 @@ const MAY_DEPEND_ON: &[(&str, &[&str])] = &[
     ("mcp", &["base"]),
     ("tools", &["base", "guard", "kits", "knowledge", "mcp"]),
     ("server", &["audit", "base", "guard", "kits", "knowledge", "mcp", "policy", "search", "store", "tools"]),
-    ("bench", &["audit", "base", "graph", "store"]),
+    ("bench", &["audit", "base", "graph", "search", "store"]),
     ("cli", &["audit", "base", "bench", "guard", "knowledge", "mcp", "policy", "search", "server", "store"]),
     ("testkit", &["base", "store"]),
     ("xtask", &["base", "guard", "mcp", "server", "tools"]),

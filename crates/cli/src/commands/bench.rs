@@ -4,7 +4,7 @@ use std::net::SocketAddr;
 use std::path::PathBuf;
 
 use anyhow::{Context, Result};
-use bench::{AuditOptions, DoorsOptions, GovernanceOptions, Report};
+use bench::{AuditOptions, DoorsOptions, GovernanceOptions, GraphOptions, MemoryOptions, Report, SearchOptions};
 use clap::{Args, Subcommand};
 
 use crate::output;
@@ -63,6 +63,52 @@ enum What {
         #[arg(long)]
         json: bool,
     },
+    /// Memory beside another memory server: many callers that remember, one that asks, projects that nobody asks
+    #[command(after_help = "Exit code 1 when a figure misses its aim. Build with --release, or the figures mean nothing.\n\
+                            Try --peer 'npx --yes @modelcontextprotocol/server-memory'.")]
+    Memory {
+        /// Observations to ask among
+        #[arg(long, default_value_t = 10_000)]
+        observations: usize,
+        /// Questions for each figure
+        #[arg(long, default_value_t = 300)]
+        questions: usize,
+        /// Projects that nobody asks
+        #[arg(long, default_value_t = 1_000)]
+        projects: usize,
+        /// Command that starts another MCP memory server on its standard input and output, to be asked the same
+        #[arg(long, value_name = "COMMAND")]
+        peer: Option<String>,
+        /// Print the figures as JSON
+        #[arg(long)]
+        json: bool,
+    },
+    /// The parts of the search engine: vectors of questions, nearest vectors, words
+    #[command(after_help = "Exit code 1 when a figure misses its aim. Build with --release, or the figures mean nothing.")]
+    Search {
+        /// Questions for each figure
+        #[arg(long, default_value_t = 300)]
+        questions: usize,
+        /// Items of the large indexes
+        #[arg(long, default_value_t = 100_000)]
+        items: usize,
+        /// Print the figures as JSON
+        #[arg(long)]
+        json: bool,
+    },
+    /// Walks over a knowledge graph of a million triplets, beside plain lists
+    #[command(after_help = "Exit code 1 when a figure misses its aim. Build with --release, or the figures mean nothing.")]
+    Graph {
+        /// Triplets
+        #[arg(long, default_value_t = 1_000_000)]
+        triplets: usize,
+        /// Questions for each figure
+        #[arg(long, default_value_t = 300)]
+        questions: usize,
+        /// Print the figures as JSON
+        #[arg(long)]
+        json: bool,
+    },
     /// The yardstick: answers every POST with the bytes of a file
     #[command(hide = true)]
     Echo {
@@ -83,6 +129,12 @@ pub(crate) async fn run(args: BenchArgs) -> Result<bool> {
         What::Audit { entries, requests, json } => {
             show(&bench::audit(&AuditOptions { binary: this_binary()?, entries, requests }).await?, json)
         }
+        What::Memory { observations, questions, projects, peer, json } => {
+            let options = MemoryOptions { binary: this_binary()?, observations, questions, projects, peer };
+            show(&bench::memory(&options).await?, json)
+        }
+        What::Search { questions, items, json } => show(&bench::search(&SearchOptions { questions, items })?, json),
+        What::Graph { triplets, questions, json } => show(&bench::graph(&GraphOptions { triplets, rounds: questions })?, json),
         What::Governance { seconds, rounds, entries, json } => {
             show(&bench::governance(&GovernanceOptions { binary: this_binary()?, seconds, rounds, entries }).await?, json)
         }

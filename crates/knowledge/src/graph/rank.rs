@@ -4,6 +4,7 @@
 use std::collections::HashMap;
 
 use base::Timestamp;
+use base::limits::GRAPH_LOOK_MAX;
 use graph::{Direction, EdgeIndex, Node, personalised_rank};
 use search::fusion::{Fused, Weights};
 
@@ -148,7 +149,7 @@ impl Question<'_> {
 
     /// The edges of a node that stand, with their other ends and weights. Of a hub, as many as are worth a look.
     fn standing(&self, node: Node) -> impl Iterator<Item = (EdgeIndex, Node, f32)> {
-        let edges = self.facts.graph.edges_of(node, Direction::Both).take(base::limits::GRAPH_FAN_OUT_MAX);
+        let edges = self.facts.graph.edges_of(node, Direction::Both).take(GRAPH_LOOK_MAX);
         edges.filter_map(|(edge, other)| {
             let fact = self.facts.graph.edge(edge)?.payload;
             fact.stands_at(self.at).then_some((edge, other, fact.weight))

@@ -2,7 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use base::limits::{CONFLICTS_MAX, GRAPH_FAN_OUT_MAX};
+use base::limits::{CONFLICTS_MAX, GRAPH_LOOK_MAX};
 use base::{Error, Result, Timestamp, TripletId};
 use graph::Direction;
 use store::{AsParam, Param, Row};
@@ -100,7 +100,7 @@ fn conflicts_of(facts: &Facts, row: &TripletRow, at: Timestamp) -> Vec<i64> {
         return Vec::new();
     }
     // Looking through all targets of a hub would take long, and so many are no contradiction to be listed.
-    let others = facts.graph.edges_of(own.source, Direction::Out).take(GRAPH_FAN_OUT_MAX);
+    let others = facts.graph.edges_of(own.source, Direction::Out).take(GRAPH_LOOK_MAX);
     let others = others.filter(|(_, target)| *target != own.target);
     let others = others.filter_map(|(edge, _)| facts.graph.edge(edge)).map(|edge| edge.payload);
     let conflicting = others.filter(|other| other.relationship == own.payload.relationship && other.stands_at(at));

@@ -98,8 +98,12 @@ impl KnowledgeGraph {
         let (facts, at) = self.as_of(indexes, asked.as_of).await?;
         let starts = self.entities_called(indexes, &asked.entity, "entity").await?;
         let relationship = asked.relationship.as_deref().map(name::relationship);
-        let hop =
-            Hop { direction: asked.towards.into(), depth: asked.depth, fan_out_max: GRAPH_FAN_OUT_MAX, nodes_max: asked.limit };
+        let hop = Hop {
+            direction: asked.towards.into(),
+            depth: asked.depth, // Whoever asks for more neighbours than that of one entity gets them.
+            fan_out_max: GRAPH_FAN_OUT_MAX.max(asked.limit),
+            nodes_max: asked.limit,
+        };
         let question = move |facts: &Facts| {
             let relationship = relationship.map(|name| facts.relationship(&name));
             let allow = |fact: &Fact| fact.stands_at(at) && relationship.is_none_or(|only| only == Some(fact.relationship));

@@ -1,5 +1,6 @@
 //! `graph_improve`
 
+use base::limits::TRIPLETS_PER_CALL_MAX;
 use base::{Error, Result, Scope, TripletId};
 use guard::{Capability, Effect, Spec};
 use knowledge::{Improved, Judgement, TripletRef};
@@ -16,7 +17,7 @@ pub(crate) struct Improve;
 #[serde(deny_unknown_fields)]
 pub(crate) struct Input {
     /// The triplets that are judged: ids, or source, relationship and target.
-    #[schemars(length(min = 1, max = 100))]
+    #[schemars(length(min = 1, max = TRIPLETS_PER_CALL_MAX))]
     triplets: Vec<Meant>,
     /// What became of the work that used them. Say this or `score`.
     outcome: Option<Outcome>,

@@ -1,5 +1,6 @@
 //! `graph_ingest`
 
+use base::limits::{ENTITY_ALIASES_MAX, ENTITY_NAME_CHARS_MAX, TRIPLET_DESCRIPTION_CHARS_MAX, TRIPLETS_PER_CALL_MAX};
 use base::{Result, Scope, TripletId};
 use guard::{Capability, Effect, Spec};
 use knowledge::{NewEntity, NewTriplet};
@@ -16,7 +17,7 @@ pub(crate) struct Ingest;
 #[serde(deny_unknown_fields)]
 pub(crate) struct Input {
     /// The facts. All of them are kept, or none.
-    #[schemars(length(min = 1, max = 100))]
+    #[schemars(length(min = 1, max = TRIPLETS_PER_CALL_MAX))]
     triplets: Vec<Stated>,
 }
 
@@ -32,7 +33,7 @@ struct Stated {
     /// What it is related to.
     target: Named,
     /// The fact in a sentence: what a question might ask for.
-    #[schemars(length(max = 2_000))]
+    #[schemars(length(max = TRIPLET_DESCRIPTION_CHARS_MAX))]
     description: Option<String>,
     /// The source has one such target at a time: this one takes the place of an older one.
     #[serde(default)]
@@ -48,14 +49,14 @@ struct Stated {
 #[serde(deny_unknown_fields)]
 struct Named {
     /// Its name: case, spaces, dashes and camel case make no difference.
-    #[schemars(length(min = 1, max = 200))]
+    #[schemars(length(min = 1, max = ENTITY_NAME_CHARS_MAX))]
     name: String,
     /// What kind of thing it is, such as `service`, `file`, `person` or `ticket`.
-    #[schemars(length(max = 200))]
+    #[schemars(length(max = ENTITY_NAME_CHARS_MAX))]
     r#type: Option<String>,
     /// What else it is called. An entity that has such a name becomes one with this.
     #[serde(default)]
-    #[schemars(length(max = 20), inner(length(min = 1, max = 200)))]
+    #[schemars(length(max = ENTITY_ALIASES_MAX), inner(length(min = 1, max = ENTITY_NAME_CHARS_MAX)))]
     aliases: Vec<String>,
 }
 

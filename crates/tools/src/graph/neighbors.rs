@@ -1,5 +1,6 @@
 //! `graph_neighbors`
 
+use base::limits::{ENTITY_NAME_CHARS_MAX, NEIGHBOUR_ENTITIES_MAX};
 use base::{Result, Scope};
 use guard::{Capability, Effect, Spec};
 use knowledge::{NeighboursQuery, Towards};
@@ -16,7 +17,7 @@ pub(crate) struct Neighbors;
 #[serde(deny_unknown_fields, rename_all = "camelCase")]
 pub(crate) struct Input {
     /// A name of the entity, in any spelling, or an alias.
-    #[schemars(length(min = 1, max = 200))]
+    #[schemars(length(min = 1, max = ENTITY_NAME_CHARS_MAX))]
     entity: String,
     /// How many hops.
     #[serde(default = "one")]
@@ -30,7 +31,7 @@ pub(crate) struct Input {
     direction: Direction,
     /// How many entities at most, nearest first.
     #[serde(default = "fifty")]
-    #[schemars(range(min = 1, max = 1_000))]
+    #[schemars(range(min = 1, max = NEIGHBOUR_ENTITIES_MAX))]
     limit: u32,
     /// The graph as it was known at this time, in RFC 3339.
     as_of: Option<String>,

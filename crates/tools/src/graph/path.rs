@@ -1,5 +1,6 @@
 //! `graph_path`
 
+use base::limits::{ENTITY_NAME_CHARS_MAX, GRAPH_PATH_TRIPLETS_MAX};
 use base::{Result, Scope};
 use guard::{Capability, Effect, Spec};
 use knowledge::PathQuery;
@@ -16,14 +17,14 @@ pub(crate) struct Path;
 #[serde(deny_unknown_fields, rename_all = "camelCase")]
 pub(crate) struct Input {
     /// A name of the entity where the path begins, in any spelling, or an alias.
-    #[schemars(length(min = 1, max = 200))]
+    #[schemars(length(min = 1, max = ENTITY_NAME_CHARS_MAX))]
     from: String,
     /// A name of the entity where it ends.
-    #[schemars(length(min = 1, max = 200))]
+    #[schemars(length(min = 1, max = ENTITY_NAME_CHARS_MAX))]
     to: String,
     /// The most triplets it may have.
     #[serde(default = "six")]
-    #[schemars(range(min = 1, max = 20))]
+    #[schemars(range(min = 1, max = GRAPH_PATH_TRIPLETS_MAX))]
     max_depth: u32,
     /// Only from source to target.
     #[serde(default)]

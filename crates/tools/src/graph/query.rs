@@ -1,5 +1,6 @@
 //! `graph_query`
 
+use base::limits::{GRAPH_HITS_MAX, QUERY_CHARS_MAX};
 use base::{Result, Scope};
 use guard::{Capability, Effect, Spec};
 use knowledge::{GraphQuery, GraphRanking};
@@ -16,11 +17,11 @@ pub(crate) struct Query;
 #[serde(deny_unknown_fields, rename_all = "camelCase")]
 pub(crate) struct Input {
     /// What you want to know, in your own words.
-    #[schemars(length(min = 1, max = 50_000))]
+    #[schemars(length(min = 1, max = QUERY_CHARS_MAX))]
     query: String,
     /// How many triplets at most.
     #[serde(default = "ten")]
-    #[schemars(range(min = 1, max = 100))]
+    #[schemars(range(min = 1, max = GRAPH_HITS_MAX))]
     top_k: u32,
     /// How many hops are walked from what the words and the meaning find.
     #[serde(default = "two")]
