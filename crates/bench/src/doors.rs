@@ -1,5 +1,6 @@
 //! `toolcrib bench doors`: what the doors cost beside a bare echo, how writers share commits, memory and start-up.
 
+use std::borrow::Cow;
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -10,7 +11,7 @@ use serde_json::{Value, json};
 use tempfile::TempDir;
 
 use crate::connection::{Connection, post};
-use crate::load::{Load, load};
+use crate::load::{Load, load, load_with};
 use crate::process::{Process, free_address};
 use crate::report::{Aim, Report};
 
@@ -154,7 +155,7 @@ impl Bench {
 
     /// Makes sure that a page of twenty is taken from at least a thousand.
     async fn seed_bricks(&self) -> Result<()> {
-        let request = self.request(&create_draft());
+        let request = self.request(&create_draft("tone is friendly"));
         let each = BRICKS.div_ceil(CONNECTIONS);
         try_join_all((0..CONNECTIONS).map(|_| async {
             let mut connection = Connection::open(self.address).await?;
@@ -168,8 +169,8 @@ impl Bench {
     }
 }
 
-fn create_draft() -> Value {
-    let arguments = json!({"name": "tone is friendly", "type": "boolean", "evaluation_prompt": "Is the tone friendly?"});
+fn create_draft(name: &str) -> Value {
+    let arguments = json!({"name": name, "type": "boolean", "evaluation_prompt": "Is the tone friendly?"});
     json!({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": "bricks.create_draft", "arguments": arguments}})
 }
 
@@ -179,9 +180,12 @@ pub(crate) fn text(value: &Value, pointer: &str) -> Result<String> {
 
 /// One durable writer against many: they share commits.
 async fn writers(bench: &Bench, time: Duration, report: &mut Report) -> Result<()> {
-    let request = bench.request(&create_draft());
-    let alone = load(&bench.process, bench.address, 1, time, &request).await?;
-    let together = load(&bench.process, bench.address, WRITERS, time, &request).await?;
+    // Names of their own, as callers choose them: looking for a free number behind a taken name is not what is measured.
+    let written_by = async |writers: usize| {
+        let request = |number: u64| Cow::Owned(bench.request(&create_draft(&format!("tone {writers} {number} is friendly"))));
+        load_with(&bench.process, bench.address, writers, time, &request).await
+    };
+    let (alone, together) = (written_by(1).await?, written_by(WRITERS).await?);
     let yardstick = format!("{:.0}/s by one writer, {:.0}/s by {WRITERS}", alone.rate(), together.rate());
     report.add("durable writers share commits", together.rate() / alone.rate(), "×", yardstick, Aim::AtLeast(5.0, "≥ 5 ×"));
     Ok(())

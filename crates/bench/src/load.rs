@@ -1,6 +1,8 @@
-//! Load: so many connections, each sending the same request as soon as the last was answered, for so long.
+//! Load: so many connections, each sending a request as soon as the last was answered, for so long.
 
+use std::borrow::Cow;
 use std::net::SocketAddr;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use anyhow::{Result, bail};
@@ -37,18 +39,31 @@ pub(crate) async fn load(
     time: Duration,
     request: &[u8],
 ) -> Result<Load> {
+    load_with(process, address, connections, time, &|_| Cow::Borrowed(request)).await
+}
+
+/// The same, with a request made for each number: no two are equal.
+pub(crate) async fn load_with<'r>(
+    process: &Process,
+    address: SocketAddr,
+    connections: usize,
+    time: Duration,
+    request: &dyn Fn(u64) -> Cow<'r, [u8]>,
+) -> Result<Load> {
+    let numbers = &AtomicU64::new(0);
+    let next = &|| request(numbers.fetch_add(1, Ordering::Relaxed));
     let mut open = Vec::with_capacity(connections);
     for _ in 0..connections {
         let mut connection = Connection::open(address).await?;
         // One exchange before the clock starts: accepting and first-time work are not what is measured.
-        connection.exchange(request).await?;
+        connection.exchange(&next()).await?;
         open.push(connection);
     }
     let (began, cpu_before) = (Instant::now(), process.cpu()?);
     let workers = open.into_iter().map(|mut connection| async move {
         let mut requests = 0_u64;
         while began.elapsed() < time {
-            let answer = connection.exchange(request).await?;
+            let answer = connection.exchange(&next()).await?;
             if answer.status != 200 {
                 bail!("got {}: {}", answer.status, String::from_utf8_lossy(answer.body));
             }

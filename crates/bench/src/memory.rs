@@ -156,6 +156,7 @@ async fn by_meaning(bench: &Bench, words: &mut Words) -> Result<Times> {
         let note = words.note(1_000_000 + number);
         let began = Instant::now();
         let kept = connection.json(&bench.request(&call("af_memory_remember", json!({"content": note}))), 200).await?;
+        ensure!(kept.pointer("/result/structuredContent/stored") == Some(&json!(true)), "not stored: {kept}");
         let id = text(&kept, "/result/structuredContent/id")?;
         loop {
             let answer = connection.json(&bench.request(&recall(&note)), 200).await?;

@@ -104,7 +104,7 @@ both_engines! {
         remember(&tenant.session_with(json!({"agentLabel": "a"})).await, long).await;
         let parrot = tenant.session_with(json!({"agentLabel": "b"})).await;
         assert_eq!(contents(&recall(&parrot, "price list importer", "chore").await), [long]);
-        for sent_back in [long.to_owned(), format!("  {long}\r\n"), long.replace("on duty", "on call")] {
+        for sent_back in [long.to_owned(), format!("  {long}\r\n"), long.to_uppercase(), long.replace(" every morning", "")] {
             let kept = remember(&parrot, &sent_back).await;
             assert_eq!((&kept["stored"], &kept["duplicate"]), (&json!(false), &json!(true)), "{sent_back}");
         }
@@ -112,6 +112,9 @@ both_engines! {
         assert_eq!(remember(&honest, long).await["stored"], true, "another session of the same agent found it out by itself");
         let recalled = recall(&tenant.session().await, "price list importer", "bug_fix").await;
         assert!(recalled["observations"].as_array().unwrap().iter().all(|found| found["corroborations"] == 1), "{recalled}");
+        // A correction has a word of its own.
+        let corrected = remember(&parrot, &long.replace("on duty", "on call")).await;
+        assert!(corrected["stored"] == true && corrected["nearDuplicateOf"].is_string(), "{corrected}");
     }
 
     async fn a_budget_gives_whole_observations_best_first(engine: Engine) {

@@ -4,7 +4,7 @@ use base::{ObservationId, Result};
 use store::{OrgTx, params};
 
 use super::observation::Checked;
-use super::{Memory, NewObservation, sql, text};
+use super::{Memory, NewObservation, Observation, sql, text};
 use crate::author::Author;
 use crate::embedding::TextKind;
 use crate::graph::{self, rules};
@@ -79,14 +79,23 @@ impl Memory {
         Ok(Remembered { id, stored: true, duplicate: false, near })
     }
 
-    /// What the session was given by recall and now sends back, to the letter or nearly.
+    /// What the session was given by recall and now sends back, to the letter, or nearly and with nothing new in it: a correction
+    /// differs in one word, and is kept.
     fn given_back(&self, tx: &mut OrgTx<'_, '_>, author: &Author, new: &Checked) -> Result<Option<ObservationId>> {
         let given = |row: &store::Row<'_>| Ok((row.get::<String>(0)?, row.get::<String>(1)?, row.get::<i64>(2)?));
-        let given = tx.query(sql::GIVEN, &params![author.session, self.project], given)?;
-        let back = given
-            .iter()
-            .find(|(_, hash, simhash)| *hash == new.hash || text::is_near(simhash.cast_unsigned(), new.simhash.cast_unsigned()));
-        Ok(back.map(|(id, ..)| ObservationId::from_row(id)))
+        for (id, hash, simhash) in tx.query(sql::GIVEN, &params![author.session, self.project], given)? {
+            let id = ObservationId::from_row(&id);
+            if hash == new.hash {
+                return Ok(Some(id));
+            }
+            if text::is_near(simhash.cast_unsigned(), new.simhash.cast_unsigned()) {
+                let known = tx.first(sql::BY_ID, &params![self.project, id], Observation::from_row)?;
+                if known.is_some_and(|known| !text::says_more(&new.content, &known.content)) {
+                    return Ok(Some(id));
+                }
+            }
+        }
+        Ok(None)
     }
 
     /// A recent observation of the project that says nearly the same. It is only pointed out: two that differ in one word may

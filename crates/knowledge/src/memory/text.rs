@@ -50,6 +50,22 @@ pub(super) fn is_near(left: u64, right: u64) -> bool {
     left != 0 && right != 0 && (left ^ right).count_ones() <= NEAR_BITS
 }
 
+/// Whether a text has a word that another has not, or has it more often.
+pub(super) fn says_more(text: &str, than: &str) -> bool {
+    let words = |text: &str| {
+        let mut words: Vec<String> =
+            text.split(|letter: char| !letter.is_alphanumeric()).filter(|word| !word.is_empty()).map(str::to_lowercase).collect();
+        words.sort_unstable();
+        words
+    };
+    let (said, mut known) = (words(text), words(than).into_iter().peekable());
+    // Both are sorted: what is smaller than the word in question will not be asked for again.
+    said.iter().any(|word| {
+        while known.next_if(|known| known < word).is_some() {}
+        known.next_if(|known| known == word).is_none()
+    })
+}
+
 /// The name of a type: short, lower case, one spelling for each of the well-known ones.
 pub(super) fn type_of(word: &str) -> String {
     let folded = word.trim().to_lowercase().replace([' ', '-'], "_");
@@ -105,6 +121,17 @@ mod tests {
                      loaded late so that the first paint is fast on slow phones";
         assert!(!is_near(simhash(text), simhash(other)));
         assert!(!is_near(simhash("short"), simhash("short")), "short texts are equal or they are not");
+    }
+
+    #[test]
+    fn a_text_says_more_when_it_has_a_word_of_its_own() {
+        let known = "The timeout is 20 s; the retry is 20 s";
+        for same in [known, "> the TIMEOUT is 20 s", "the retry, the timeout: 20 s, 20 s", ""] {
+            assert!(!says_more(same, known), "{same}");
+        }
+        for more in ["The timeout is 30 s; the retry is 20 s", "is is is", "20 20 20", "no timeout"] {
+            assert!(says_more(more, known), "{more}");
+        }
     }
 
     #[test]
