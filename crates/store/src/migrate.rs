@@ -12,6 +12,7 @@ const MIGRATIONS: &[&str] = &[
     include_str!("../migrations/0005_limits.sql"),
     include_str!("../migrations/0006_audit.sql"),
     include_str!("../migrations/0007_memory.sql"),
+    include_str!("../migrations/0008_memory_report.sql"),
 ];
 
 /// The schema this release writes. A store that is ahead of it is refused: an old release must not touch it.
