@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Two agents in two sessions: one remembers five things, the other asks in other words. On a server of its own that is gone in the end.
+# Two agents in two sessions: one remembers five things, the other asks in other words. Then another project takes all of it in.
+# On a server of its own that is gone in the end.
 # Usage: examples/memory.sh [path of the toolcrib binary]
 set -euo pipefail
 
@@ -31,3 +32,10 @@ done
 echo "== Another asks in other words"
 recall "how are prices represented" | sed -n '4p'
 recall "for how long does a user stay signed in" | sed -n '4p'
+
+echo "== Another project takes it in, under other names"
+"$toolcrib" project add shop > /dev/null
+"$toolcrib" memory export > "$folder/memory.jsonl"
+"$toolcrib" memory import "$folder/memory.jsonl" --project shop
+"$toolcrib" memory import "$folder/memory.jsonl" --project shop
+"$toolcrib" memory report --project shop | sed -n '/^agents/,/^$/p'

@@ -110,7 +110,8 @@ pub const POLICY_CHARS_MAX: usize = 1_000_000;
 pub const POLICIES_CHARS_MAX: i64 = 2_000_000;
 /// Text of the compiled policy sets that are kept; orgs with the same policies share one.
 pub const POLICY_SET_CACHE_BYTES_MAX: u64 = 20_000_000;
-/// Long questions answered at once (checking a policy, trying one out, verifying a trail): each keeps a processor busy.
+/// Long questions answered at once (checking a policy, trying one out, verifying a trail, reporting on a memory): each keeps a
+/// processor busy.
 pub const QUESTIONS_AT_ONCE: usize = 2;
 /// How long such a question waits for its turn.
 pub const QUESTION_WAIT_SECONDS: u64 = 10;
@@ -179,6 +180,12 @@ pub const OBSERVATION_TYPE_CHARS_MAX: usize = 64;
 pub const QUERY_CHARS_MAX: usize = 50_000;
 /// Observations forgotten in one transaction when everything of an author is: the org's writes wait no longer than that takes.
 pub const FORGET_ROWS_MAX: u32 = 500;
+/// Observations in one import: they are kept in one transaction, and the org's writes wait no longer than that takes.
+pub const IMPORT_LINES_MAX: usize = 1_000;
+/// Longest name of an observation's author or session: a label, and what is put before it.
+pub const AUTHOR_CHARS_MAX: usize = 200;
+/// Observations that a report on memory looks at, the newest: it is read in one go.
+pub const REPORT_ROWS_MAX: u32 = 100_000;
 /// Memory that search indexes may take at a node before the least used are dropped; they are read again when they are asked for.
 pub const INDEX_BYTES_MAX: usize = 512 * 1024 * 1024;
 /// Vectors of queries that are remembered: asking again costs no second embedding.

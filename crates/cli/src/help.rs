@@ -182,7 +182,9 @@ Examples:
   toolcrib memory search 'how do we store money'
   toolcrib memory list --agent label:builder --json
   toolcrib memory rollback --session ses_… --yes
-  toolcrib memory export --format markdown > memory.md";
+  toolcrib memory export --format markdown > memory.md
+  toolcrib memory export | toolcrib memory import - --project other
+  toolcrib memory report";
 
 pub(crate) const EVAL: &str = "\
 Examples:

@@ -80,8 +80,9 @@ impl Guard {
         self.store.changed(org, seen).await
     }
 
-    /// A turn at a question that keeps a processor busy for long: checking a policy, verifying a trail.
-    pub(crate) async fn turn(&self) -> Result<SemaphorePermit<'_>> {
+    /// A turn at a question that keeps a processor busy for long: checking a policy, verifying a trail, reporting
+    /// on a memory.
+    pub async fn turn(&self) -> Result<SemaphorePermit<'_>> {
         let turn = tokio::time::timeout(Duration::from_secs(limits::QUESTION_WAIT_SECONDS), self.questions.acquire()).await;
         let busy = || Error::new(Kind::Unavailable, "the server is busy with other questions of this kind: ask again");
         turn.map_err(|_| busy())?.map_err(Error::internal)

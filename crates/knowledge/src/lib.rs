@@ -27,6 +27,6 @@ pub use graph::{
 };
 pub use index::{Indexes, IndexesConfig};
 pub use memory::{
-    Budget, Citation, Forgotten, Memory, Mode, NewObservation, Observation, ObservationFilter, Outcome, Ranking, Recall,
-    Recalled, Remembered, WeightMove, Why, WorkType,
+    Brief, Budget, Citation, Forgotten, Import, Imported, Memory, MemoryReport, Mode, NewObservation, Observation,
+    ObservationFilter, Outcome, Ranking, Recall, Recalled, Remembered, Tally, WeightMove, Why, WorkType, rounded,
 };

@@ -97,6 +97,11 @@ async fn what_one_agent_remembers_another_finds() {
         == Another asks in other words
         > We store money as integer cents: floats lost a cent in invoice totals
         > Login tokens expire after fifteen minutes and there is no refresh
+        == Another project takes it in, under other names
+        imported: 5 observation(s), 0 were here already
+        imported: 0 observation(s), 5 were here already
+        agents
+        AGENT                                  COUNT
     "#]]
     .assert_eq(&steady(Said::by(example).await.ok()));
 }

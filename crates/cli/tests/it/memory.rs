@@ -1,5 +1,9 @@
 //! What one agent remembers, another recalls: under its author's name, within the budget, and with the reason why.
 
+mod bad_days;
+mod import;
+mod report;
+
 use reqwest::Method;
 use serde_json::{Value, json};
 
@@ -202,6 +206,11 @@ both_engines! {
         let found = tenant.post(&memory("/search"), json!({"query": "good note 1", "limit": 1})).await.expect(200);
         assert_eq!(found["hits"][0]["observation"]["id"], ids[1]);
         assert!(found["hits"][0]["why"]["keyword"].as_f64().unwrap() > 0.0);
+        // Scores are said as an agent hears them: four decimals, and none of the noise behind.
+        for score in ["/score", "/why/keyword", "/why/recency"] {
+            let score = found["hits"][0].pointer(score).unwrap().to_string();
+            assert!(score.len() <= "-0.0000".len(), "{score}");
+        }
 
         // Forgotten: by everyone, at once, and the trail says who.
         let one = memory(&format!("/{}", ids[0]));

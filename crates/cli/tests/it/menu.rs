@@ -300,6 +300,10 @@ pub(crate) const ROUTES: &[RouteRow] = &[
     route("POST", "/api/org/{orgId}/projects/{projectId}/memory/rollback", MEMORY_WRITE, |_| {
         Some(json!({"agentId": format!("label:{SCRIBE}")}))
     }),
+    route("POST", "/api/org/{orgId}/projects/{projectId}/memory/import", MEMORY_WRITE, |things| {
+        Some(json!({"observations": [{"content": format!("{} was brought along", things.new_name), "agentId": SCRIBE}]}))
+    }),
+    route("GET", "/api/org/{orgId}/projects/{projectId}/memory/report", MEMORY_READ, NONE),
     route("GET", "/api/org/{orgId}/policies", ORG_READ, NONE),
     route("GET", "/api/org/{orgId}/policies/{policyId}", ORG_READ, NONE),
     route("PUT", "/api/org/{orgId}/policies/{policyId}", Need::Scope("policies:write"), |things| {

@@ -88,6 +88,7 @@ include-name = [
     "POST /api/org/{orgId}/keys", "POST /api/org/{orgId}/projects", "PATCH /api/org/{orgId}/projects/{projectId}",
     "POST /api/org/{orgId}/webhooks", "PATCH /api/org/{orgId}/webhooks/{webhookId}",
     "PUT /api/org/{orgId}/policies/{policyId}", "POST /api/org/{orgId}/policy/explain",
+    "POST /api/org/{orgId}/projects/{projectId}/memory/import",
 ]
 checks.positive_data_acceptance.enabled = false
 "#;

@@ -6,12 +6,14 @@
 //! nothing.
 
 mod budget;
+mod import;
 mod manage;
 mod observation;
 mod outcome;
 mod rank;
 mod recall;
 mod remember;
+mod report;
 mod sql;
 mod text;
 
@@ -19,13 +21,15 @@ use base::{Clock, ProjectId};
 use store::OrgStore;
 
 pub use budget::{Budget, WorkType};
+pub use import::{Import, Imported};
 pub use manage::{Forgotten, ObservationFilter};
 pub use observation::{NewObservation, Observation, WeightMove};
 pub use outcome::Outcome;
 pub(crate) use rank::Ranked;
-pub use rank::{Mode, Ranking, Why};
+pub use rank::{Mode, Ranking, Why, rounded};
 pub use recall::{Citation, Recall, Recalled};
 pub use remember::Remembered;
+pub use report::{Brief, MemoryReport, Tally};
 
 pub(crate) use sql::{CHANGED_SINCE, indexed_text};
 

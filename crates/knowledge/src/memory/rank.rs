@@ -58,6 +58,11 @@ pub struct Why {
     pub weight: f32,
 }
 
+/// A score, or a part of one, as people and models read it: four decimals say all there is to say.
+pub fn rounded(score: f32) -> f64 {
+    (f64::from(score) * 10_000.0).round() / 10_000.0
+}
+
 /// A hit in its place.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Ranked {
@@ -135,6 +140,11 @@ mod tests {
             let sum = why.keyword + why.vector + why.neighbours + why.recency + why.weight;
             assert!((sum - ranked.score).abs() < 1e-6);
         }
+    }
+
+    #[test]
+    fn scores_are_read_without_the_noise_of_their_last_bits() {
+        assert_eq!([rounded(0.1), rounded(1.0 / 3.0), rounded(-0.000_04), rounded(5.5)], [0.1, 0.3333, 0.0, 5.5]);
     }
 
     #[test]

@@ -89,6 +89,24 @@ pub(super) const OF_AUTHOR: &str = "SELECT number, id FROM observations
      AND (CAST(?3 AS TEXT) IS NULL OR agent_id = ?3) AND (CAST(?4 AS TEXT) IS NULL OR session_id = ?4) AND created_at >= ?5
      ORDER BY number LIMIT ?6";
 
+/// Who said which of up to sixteen texts: a digest that nothing has fills what is left.
+pub(super) const SAID_BY: &str = "SELECT hash, agent_id FROM observations
+     WHERE org_id = ?1 AND project_id = ?2 AND forgotten_at IS NULL
+     AND hash IN (?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18)";
+
+/// Indexes know nothing of corroborations, so this is no change that they would have to follow.
+pub(super) const CORROBORATE_TEXT: &str = "UPDATE observations SET corroborations = corroborations + ?4
+     WHERE org_id = ?1 AND project_id = ?2 AND hash = ?3 AND forgotten_at IS NULL";
+
+pub(super) const IMPORT: &str =
+    "INSERT INTO observations (org_id, project_id, number, change, id, agent_id, session_id, content, hash, simhash, type,
+       confidence, weight, corroborations, created_at)
+     VALUES (?1, ?2, ?3, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14)";
+
+/// What has these numbers waits for its vectors.
+pub(super) const ENQUEUE_FROM: &str = "INSERT INTO unembedded (org_id, project_id, number)
+     SELECT org_id, project_id, number FROM observations WHERE org_id = ?1 AND project_id = ?2 AND number >= ?3";
+
 /// The words that an observation is found by: who said it, what it is and when count as words, too.
 pub(crate) fn indexed_text(content: &str, kind: &str, agent: &str, created_at: Timestamp) -> String {
     let day: String = created_at.to_string().chars().take(10).collect();

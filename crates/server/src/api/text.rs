@@ -43,6 +43,8 @@ texts! {
         "an org's name has 1 to 120 characters, no control characters, and a letter or digit of ASCII for its slug";
     Label, 1, NAME_CHARS_MAX, PRINTABLE, is_printable,
         "a label has 1 to 120 characters and no control characters";
+    AuthorName, 1, limits::AUTHOR_CHARS_MAX, PRINTABLE, is_printable,
+        "an author or a session has 1 to 200 characters and no control characters";
     Email, 3, EMAIL_CHARS_MAX, EMAIL, is_email,
         "an address has the form name@host, 3 to 254 characters of ASCII without spaces";
     NewPassword, PASSWORD_CHARS_MIN, PASSWORD_CHARS_MAX, NO_NUL, has_no_nul,

@@ -92,6 +92,7 @@ numbers! {
     TtlSeconds, u64, 1, SESSION_TTL_SECONDS_MAX, "a session lives 1 to 2592000 seconds";
     SequenceNumber, u64, 1, SEQUENCE_MAX, "an event's place in the trail is a whole number from 1";
     HitCount, u32, 1, 200, "a search gives 1 to 200 hits";
+    LineNumber, u64, 1, SEQUENCE_MAX, "a line is a whole number from 1";
     CallsPerMinute, u32, 1, u32::MAX, "a rate is 1 to 4294967295 calls a minute; to lock an agent out, disable it";
 }
 

@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use base::{ObservationId, Result, Scope, Timestamp};
 use guard::{Capability, Effect, Spec};
-use knowledge::{Citation, GraphHit, GraphQuery, GraphRanking, Ranking, Recalled, WorkType};
+use knowledge::{Citation, GraphHit, GraphQuery, GraphRanking, Ranking, Recalled, WorkType, rounded};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -58,7 +58,7 @@ struct Observation {
     weight: f64,
     score: f64,
     why: Why,
-    /// Who said it: an agent's id, `label:` and a launcher's word, or a session's id.
+    /// Who said it: an agent's id, `label:` and a launcher's word, a session's id, or `import:` and who said it elsewhere.
     agent_id: String,
     session_id: String,
     /// ISO 8601.
@@ -151,11 +151,6 @@ impl From<Citation> for Observation {
             corroborations: found.corroborations,
         }
     }
-}
-
-/// Four decimals say all there is to say.
-fn rounded(score: f32) -> f64 {
-    (f64::from(score) * 10_000.0).round() / 10_000.0
 }
 
 /// What was found, as a model reads it: quoted, because others wrote it, each with where it comes from.

@@ -1,5 +1,10 @@
 //! `toolcrib memory`: what a project's agents noted.
 
+mod import;
+mod report;
+
+use std::path::PathBuf;
+
 use anyhow::{Result, bail};
 use clap::{Args, Subcommand, ValueEnum};
 use serde_json::{Value, json};
@@ -22,7 +27,7 @@ const HIT_COLUMNS: [Column; 6] = [
 /// Observations read at once while exporting.
 const PAGE: u32 = 200;
 
-/// Look through a project's memory, ask it, forget, and undo what one agent or session wrote.
+/// Look through a project's memory, ask it, tidy it, and carry it elsewhere.
 #[derive(Args, Debug)]
 pub(crate) struct MemoryArgs {
     #[command(flatten)]
@@ -80,6 +85,16 @@ enum Verb {
         #[arg(long, value_name = "FORMAT", default_value = "jsonl")]
         format: Format,
     },
+    /// Take in what `memory export` wrote elsewhere, or notes of your own
+    ///
+    /// A line is a JSON object that needs a "content" and nothing else. Who said it there is kept behind "import:". What is here
+    /// already is skipped, so the same file can be imported again.
+    Import {
+        /// File with one JSON object a line; - reads stdin
+        file: PathBuf,
+    },
+    /// Say what fills memory: who, what is there twice, what nobody was given, what misled
+    Report,
 }
 
 #[derive(Args, Debug)]
@@ -153,6 +168,8 @@ pub(crate) async fn run(args: MemoryArgs) -> Result<()> {
             roll_back(&place, &format!("{base}/rollback"), &body).await
         }
         Verb::Export { format } => export(&place, &base, format).await,
+        Verb::Import { file } => import::run(&place, &format!("{base}/import"), &file).await,
+        Verb::Report => report::run(&place, &format!("{base}/report")).await,
     }
 }
 

@@ -1,9 +1,12 @@
 //! A project's memory, for people: look through it, ask it, forget, and undo what one agent or session wrote.
 
+mod import;
+mod report;
+
 use axum::Json;
 use axum::extract::State;
 use guard::{Access, Event};
-use knowledge::{Citation, Memory, Observation, ObservationFilter, Ranking, WeightMove};
+use knowledge::{Citation, Memory, Observation, ObservationFilter, Ranking, WeightMove, rounded};
 use serde::{Deserialize, Serialize};
 use utoipa::openapi::path::{Parameter, ParameterIn};
 use utoipa::{IntoParams, PartialSchema, ToSchema};
@@ -16,7 +19,7 @@ use super::extract::{Admitted, Nothing, Query};
 use super::page::{After, Page, Rows, next_cursor, query, request};
 use super::path::{Id, OrgPath, no_such};
 use super::rights::{MemoryRead, MemoryWrite};
-use super::text::{Label, Question};
+use super::text::{AuthorName, Label, Question};
 use super::wire::{HitCount, ObservationId, Time};
 use crate::state::Shared;
 
@@ -29,6 +32,8 @@ pub(super) fn routes() -> OpenApiRouter<Shared> {
         .routes(routes!(search))
         .routes(routes!(roll_back))
         .routes(routes!(show, forget))
+        .merge(import::routes())
+        .merge(report::routes())
 }
 
 /// Something an agent noted.
@@ -46,7 +51,7 @@ struct ObservationView {
     weight: f64,
     /// Other agents that said the same.
     corroborations: i64,
-    /// Who said it: an agent's id, `label:` and a launcher's word, or a session's id.
+    /// Who said it: an agent's id, `label:` and a launcher's word, a session's id, or `import:` and who said it elsewhere.
     agent_id: String,
     session_id: String,
     created_at: Time,
@@ -75,11 +80,11 @@ impl From<Observation> for ObservationView {
 #[derive(Serialize, ToSchema)]
 #[schema(as = Why)]
 struct WhyView {
-    keyword: f32,
-    vector: f32,
-    neighbours: f32,
-    recency: f32,
-    weight: f32,
+    keyword: f64,
+    vector: f64,
+    neighbours: f64,
+    recency: f64,
+    weight: f64,
 }
 
 /// An observation that was found.
@@ -87,7 +92,7 @@ struct WhyView {
 #[schema(as = Hit)]
 struct HitView {
     observation: ObservationView,
-    score: f32,
+    score: f64,
     why: WhyView,
 }
 
@@ -96,13 +101,13 @@ impl From<Citation> for HitView {
         let why = citation.why;
         Self {
             observation: citation.observation.into(),
-            score: citation.score,
+            score: rounded(citation.score),
             why: WhyView {
-                keyword: why.keyword,
-                vector: why.vector,
-                neighbours: why.neighbours,
-                recency: why.recency,
-                weight: why.weight,
+                keyword: rounded(why.keyword),
+                vector: rounded(why.vector),
+                neighbours: rounded(why.neighbours),
+                recency: rounded(why.recency),
+                weight: rounded(why.weight),
             },
         }
     }
@@ -159,8 +164,8 @@ struct ForgottenAnswer {
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "camelCase")]
 struct ObservationsQuery {
-    agent_id: Option<Label>,
-    session_id: Option<Label>,
+    agent_id: Option<AuthorName>,
+    session_id: Option<AuthorName>,
     r#type: Option<Label>,
     as_of: Option<Time>,
     limit: Option<Rows>,
@@ -170,8 +175,8 @@ struct ObservationsQuery {
 impl IntoParams for ObservationsQuery {
     fn into_params(place: impl Fn() -> Option<ParameterIn>) -> Vec<Parameter> {
         let mut parameters = vec![
-            query("agentId", "Only what this agent said.", Label::schema()),
-            query("sessionId", "Only what was said in this session.", Label::schema()),
+            query("agentId", "Only what this agent said.", AuthorName::schema()),
+            query("sessionId", "Only what was said in this session.", AuthorName::schema()),
             query("type", "Only of this type.", Label::schema()),
             query("asOf", "Only what was known at this time.", Time::schema()),
         ];
@@ -202,8 +207,8 @@ enum RollBack {
 #[derive(Deserialize, ToSchema)]
 #[serde(deny_unknown_fields, rename_all = "camelCase")]
 struct OfAgent {
-    agent_id: Label,
-    session_id: Option<Label>,
+    agent_id: AuthorName,
+    session_id: Option<AuthorName>,
     /// Only what was said from then on.
     since: Option<Time>,
 }
@@ -212,7 +217,7 @@ struct OfAgent {
 #[derive(Deserialize, ToSchema)]
 #[serde(deny_unknown_fields, rename_all = "camelCase")]
 struct OfSession {
-    session_id: Label,
+    session_id: AuthorName,
     /// Only what was said from then on.
     since: Option<Time>,
 }
@@ -245,11 +250,10 @@ async fn list(
     Id(project): Id<base::ProjectId>,
     Query(asked): Query<ObservationsQuery>,
 ) -> Result<Json<ObservationsAnswer>> {
-    let text = |label: Option<Label>| label.map(|label| label.0);
     let filter = ObservationFilter {
-        agent: text(asked.agent_id),
-        session: text(asked.session_id),
-        kind: text(asked.r#type),
+        agent: asked.agent_id.map(|agent| agent.0),
+        session: asked.session_id.map(|session| session.0),
+        kind: asked.r#type.map(|kind| kind.0),
         as_of: asked.as_of.map(|time| time.0),
     };
     let page = memory_of(&access, &project).await?.list(&filter, &request(asked.limit, asked.cursor)).await?;

@@ -1,0 +1,126 @@
+//! Bad days of memory: an agent that never stops, others that forget what is being asked for, and every way to write.
+
+use std::cell::{Cell, RefCell};
+use std::collections::BTreeSet;
+
+use reqwest::Method;
+use serde_json::{Value, json};
+
+use super::{contents, recall, remember};
+use crate::support::{Crib, Engine, both_engines, call};
+
+/// Observations that go through the door in one batch; the rest of the ten thousand comes as imports of as many.
+const BATCH: usize = 1_000;
+const ALL: usize = 10_000;
+
+fn note(number: usize) -> String {
+    format!("the module m{number} logs its state {number} times before it gives up and stops")
+}
+
+fn tireless(config: &mut server::Config) {
+    config.limits.key_calls_burst = 100_000;
+    config.limits.org_calls_burst = 100_000;
+}
+
+both_engines! {
+    async fn ten_thousand_in_a_row_are_all_there(engine: Engine) {
+        let crib = Crib::start_with(engine, tireless).await;
+        let tenant = crib.tenant().await;
+        let memory = |rest: &str| format!("projects/{}/memory{rest}", tenant.project);
+        let session = tenant.session_with(json!({"agentLabel": "busy"})).await;
+        let numbers: Vec<usize> = (0..ALL).collect();
+        let (door, import) = numbers.split_at(BATCH);
+        let calls: Vec<Value> =
+            door.iter().map(|number| call(*number, "af_memory_remember", json!({"content": note(*number)}))).collect();
+        let answers = session.rpc(&json!(calls)).await.expect(200);
+        let stored = |answer: &&Value| answer["result"]["structuredContent"]["stored"] == true;
+        assert_eq!(answers.as_array().unwrap().iter().filter(stored).count(), BATCH);
+        for batch in import.chunks(BATCH) {
+            let lines: Vec<Value> =
+                batch.iter().map(|number| json!({"content": note(*number), "agentId": "label:busy"})).collect();
+            let done = tenant.post(&memory("/import"), json!({"observations": lines})).await.expect(200);
+            assert_eq!(done, json!({"imported": BATCH, "duplicates": 0}));
+        }
+
+        let mut found = BTreeSet::new();
+        let mut cursor = String::new();
+        loop {
+            let page = tenant.get(&memory(&format!("?limit=200{cursor}"))).await.expect(200);
+            found.extend(page["observations"].as_array().unwrap().iter().map(|one| one["content"].as_str().unwrap().to_owned()));
+            match page["nextCursor"].as_str() {
+                Some(next) => cursor = format!("&cursor={next}"),
+                None => break,
+            }
+        }
+        assert_eq!(found, numbers.iter().map(|number| note(*number)).collect());
+        let reader = tenant.session().await;
+        for number in numbers.iter().step_by(ALL / 20).chain([&(ALL - 1)]) {
+            let recalled = recall(&reader, &format!("what does m{number} do"), "bug_fix").await;
+            assert!(contents(&recalled).contains(&note(*number).as_str()), "{number}: {recalled}");
+        }
+        let report = tenant.get(&memory("/report")).await.expect(200);
+        assert_eq!((&report["total"], &report["examined"]), (&json!(ALL), &json!(ALL)));
+        crib.stop().await;
+    }
+
+    async fn what_was_forgotten_is_in_no_answer_that_began_afterwards(engine: Engine) {
+        let crib = Crib::start(engine).await;
+        let tenant = crib.tenant().await;
+        let writer = tenant.session().await;
+        let mut notes = Vec::new();
+        for number in 0..60 {
+            let content = format!("zeppelin {number}");
+            let id = remember(&writer, &content).await["id"].as_str().unwrap().to_owned();
+            notes.push((id, content));
+        }
+        let (forgotten, over) = (RefCell::new(BTreeSet::new()), Cell::new(0));
+        let forget = async |some: &[(String, String)]| {
+            for (id, content) in some {
+                let path = format!("projects/{}/memory/{id}", tenant.project);
+                assert_eq!(tenant.api(Method::DELETE, &path, None).await.expect(200), json!({"forgotten": 1}));
+                forgotten.borrow_mut().insert(content.clone());
+            }
+            over.set(over.get() + 1);
+        };
+        let ask = async || {
+            let (session, mut answers) = (tenant.session().await, 0);
+            while over.get() < 2 {
+                let before = forgotten.borrow().clone();
+                let recalled = recall(&session, "zeppelin", "bug_fix").await;
+                let told: Vec<&str> = contents(&recalled).into_iter().filter(|content| before.contains(*content)).collect();
+                assert!(told.is_empty(), "{told:?} were forgotten before this was asked");
+                answers += 1;
+            }
+            answers
+        };
+        let (first, second) = notes.split_at(30);
+        let ((), (), one, two, three) = tokio::join!(forget(first), forget(second), ask(), ask(), ask());
+        assert!([one, two, three].iter().all(|answers| *answers > 1), "{one}, {two} and {three} answers");
+        assert_eq!(recall(&writer, "zeppelin", "bug_fix").await["observations"], json!([]));
+    }
+
+    async fn every_way_to_write_is_found_again(engine: Engine) {
+        let crib = Crib::start(engine).await;
+        let session = crib.tenant().await.session().await;
+        let single = "aZ7éßжΩשעقसகతಕമเລကခកབའმԱአᏣᐃひカ漢한ㄅꦲᠠߊⵣⲀ𐌰𐤀𒀀𓀀𝔸🦀";
+        let emoji = ["👩‍👩‍👧‍👦", "👍🏽", "🇩🇪", "1️⃣", "❤️‍🔥", "🏴󠁧󠁢󠁳󠁣󠁴󠁿"];
+        let words = ["naïve café", "שלום עולם", "مرحبا بالعالم", "สวัสดีชาวโลก", "नमस्ते दुनिया", "안녕하세요 세계", "你好世界", "Ελληνικά γράμματα"];
+        let singles: Vec<String> = single.chars().map(|c| c.to_string()).collect();
+        let texts: Vec<&str> = singles.iter().map(String::as_str).chain(emoji).chain(words).collect();
+        for text in &texts {
+            let kept = remember(&session, text).await;
+            assert_eq!(kept["stored"], true, "{text}");
+        }
+        let reader = crib.tenant().await.session().await;
+        assert_eq!(recall(&reader, single, "bug_fix").await["observations"], json!([]), "another org's");
+        for text in &texts {
+            let recalled = recall(&session, text, "bug_fix").await;
+            assert!(contents(&recalled).contains(text), "{text}: {:?}", contents(&recalled));
+        }
+        // The longest question there may be, of all of them.
+        let long: String = texts.join(" ").chars().cycle().take(50_000).collect();
+        assert!(!contents(&recall(&session, &long, "bug_fix").await).is_empty());
+        let longer = json!({"query": format!("{long}x"), "workType": "chore"});
+        assert_eq!(session.call("af_memory_recall", longer).await.error_code(), -32602);
+    }
+}

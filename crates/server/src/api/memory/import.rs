@@ -1,0 +1,210 @@
+//! Bringing observations into a project's memory: the lines of an export, or notes that people kept elsewhere.
+
+use axum::Json;
+use axum::extract::State;
+use base::Timestamp;
+use base::limits::IMPORT_LINES_MAX;
+use guard::Event;
+use knowledge::{Import, NewObservation};
+use serde::de::{SeqAccess, Visitor};
+use serde::{Deserialize, Deserializer, Serialize, de};
+use serde_json::value::RawValue;
+use utoipa::ToSchema;
+use utoipa_axum::router::OpenApiRouter;
+use utoipa_axum::routes;
+
+use super::changing_memory_of;
+use crate::api::body::{Body, Object};
+use crate::api::error::{ApiError, Result};
+use crate::api::extract::{Admitted, Nothing, Query};
+use crate::api::path::{Id, OrgPath};
+use crate::api::rights::MemoryWrite;
+use crate::api::wire::{LineNumber, ObservationId, Time};
+use crate::state::Shared;
+
+pub(super) fn routes() -> OpenApiRouter<Shared> {
+    OpenApiRouter::default().routes(routes!(import))
+}
+
+/// Observations from elsewhere.
+#[derive(Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+#[schema(as = MemoryImport)]
+struct ImportRequest {
+    /// In the order they were said. All of them are taken, or none.
+    #[schema(value_type = Vec<Line>, max_items = 1000)]
+    observations: Lines,
+}
+
+/// What `toolcrib memory export` writes in a line. Notes from elsewhere need a `content` and nothing else.
+#[derive(Deserialize, ToSchema)]
+#[serde(deny_unknown_fields, rename_all = "camelCase")]
+#[schema(as = ImportedObservation)]
+struct Line {
+    #[schema(min_length = 1, max_length = 100_000)]
+    content: String,
+    /// `note` when left out.
+    #[schema(max_length = 64)]
+    r#type: Option<String>,
+    #[schema(minimum = 0, maximum = 1)]
+    confidence: Option<f64>,
+    /// How well it had served; 1 when left out.
+    #[schema(minimum = 0, maximum = 1)]
+    weight: Option<f64>,
+    /// Who said it there. Here it is `import:` and this.
+    #[schema(max_length = 200)]
+    agent_id: Option<String>,
+    /// In which session. Here it is `import:` and this.
+    #[schema(max_length = 200)]
+    session_id: Option<String>,
+    /// When it was said; now when left out.
+    #[serde(default, deserialize_with = "created_at")]
+    created_at: Option<Time>,
+    /// Its line in a file: what is wrong with it is said under this number, or else under its place in the list.
+    #[serde(rename = "line")]
+    _line: Option<LineNumber>,
+    /// It gets an id of its own here.
+    #[serde(rename = "id")]
+    _id: Option<ObservationId>,
+    /// They are counted anew here.
+    #[serde(rename = "corroborations")]
+    _corroborations: Option<u64>,
+    /// Nothing that was forgotten is exported.
+    #[serde(rename = "forgottenAt")]
+    _forgotten_at: Option<Time>,
+}
+
+/// Names the member: a line has many.
+fn created_at<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Time>, D::Error> {
+    let bent = |text| de::Error::custom(format_args!("createdAt `{text}` is not an RFC 3339 time"));
+    let read = |text: String| Timestamp::parse_rfc3339(&text).map(Time).ok_or_else(|| bent(text));
+    Option::<String>::deserialize(deserializer)?.map(read).transpose()
+}
+
+/// Lines that are read one by one, so that a bad one can be named. More than there may be are not even counted.
+struct Lines(Vec<Box<RawValue>>);
+
+impl<'de> Deserialize<'de> for Lines {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Bounded;
+
+        impl<'de> Visitor<'de> for Bounded {
+            type Value = Lines;
+
+            fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                f.write_str("a list of observations")
+            }
+
+            fn visit_seq<A: SeqAccess<'de>>(self, mut given: A) -> Result<Lines, A::Error> {
+                let mut lines = Vec::new();
+                while let Some(line) = given.next_element()? {
+                    if lines.len() == IMPORT_LINES_MAX {
+                        let message =
+                            format_args!("an import has at most {IMPORT_LINES_MAX} observations: send the rest in another one");
+                        return Err(de::Error::custom(message));
+                    }
+                    lines.push(line);
+                }
+                Ok(Lines(lines))
+            }
+        }
+
+        deserializer.deserialize_seq(Bounded)
+    }
+}
+
+/// Reads a line, or says what is wrong with which.
+fn read(place: usize, line: &RawValue) -> Result<Import> {
+    #[derive(Deserialize)]
+    struct Numbered {
+        line: Option<u64>,
+    }
+
+    // The number is wanted most where the rest of the line is no good.
+    let number = serde_json::from_str::<Numbered>(line.get()).ok().and_then(|numbered| numbered.line);
+    let number = number.unwrap_or(place as u64 + 1);
+    let read = serde_json::from_str::<Object<Line>>(line.get()).map_err(|error| {
+        let text = error.to_string();
+        // Where in the line the parser stood helps nobody, and would be a second line number.
+        let reason = text.rsplit_once(" at line ").map_or(text.as_str(), |(reason, _)| reason);
+        ApiError::invalid(format!("line {number}: {reason}"))
+    })?;
+    let Line { content, r#type, confidence, weight, agent_id, session_id, created_at, .. } = read.0;
+    Ok(Import {
+        new: NewObservation { content, kind: r#type, confidence },
+        weight,
+        agent: agent_id,
+        session: session_id,
+        created_at: created_at.map(|time| time.0),
+        line: number,
+    })
+}
+
+#[derive(Serialize, ToSchema)]
+struct ImportedAnswer {
+    /// Observations that are new here.
+    imported: u64,
+    /// Observations that were here already, or came twice.
+    duplicates: u64,
+}
+
+/// Takes in what was noted elsewhere, such as the lines of an export, at most 1000 at once and all or none. Who said it there is
+/// kept behind `import:`. What is here already is counted and skipped, so that the same import again changes nothing.
+#[utoipa::path(
+    post, path = "/api/org/{orgId}/projects/{projectId}/memory/import", operation_id = "importMemory", tag = "memory",
+    params(OrgPath, Id<base::ProjectId>), request_body = ImportRequest,
+    responses(
+        (status = 200, description = "What was taken in.", body = ImportedAnswer),
+        Admitted<MemoryWrite>, Body<ImportRequest>
+    )
+)]
+async fn import(
+    State(state): State<Shared>,
+    access: Admitted<MemoryWrite>,
+    Id(project): Id<base::ProjectId>,
+    _: Query<Nothing>,
+    Body(asked): Body<ImportRequest>,
+) -> Result<Json<ImportedAnswer>> {
+    let given = asked.observations.0;
+    let event = Event::new("memory.imported", "project", project).with("lines", given.len());
+    let memory = changing_memory_of(&access, &project, event).await?;
+    let lines = given.iter().enumerate().map(|(place, line)| read(place, line)).collect::<Result<Vec<_>>>()?;
+    let done = memory.import(lines).await?;
+    if done.imported > 0 {
+        state.services.indexes.pending.tell(*access.org(), project);
+    }
+    Ok(Json(ImportedAnswer { imported: done.imported, duplicates: done.duplicates }))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn body(text: &str) -> Result<usize, String> {
+        serde_json::from_str::<Object<ImportRequest>>(text)
+            .map(|body| body.0.observations.0.len())
+            .map_err(|error| error.to_string())
+    }
+
+    #[test]
+    fn a_list_ends_where_it_is_too_long() {
+        assert_eq!(body(r#"{"observations": []}"#), Ok(0));
+        assert_eq!(body(&format!(r#"{{"observations": [{}0]}}"#, "0,".repeat(999))), Ok(1_000));
+        assert!(body(&format!(r#"{{"observations": [{}0]}}"#, "0,".repeat(1_000))).unwrap_err().contains("at most 1000"));
+        assert!(body(r#"{"observations": {}}"#).is_err() && body(r#"{"observations": null}"#).is_err());
+    }
+
+    #[test]
+    fn every_member_of_an_export_is_known_and_nothing_else_is() {
+        let line = |text: &str| read(0, &RawValue::from_string(text.to_owned()).unwrap());
+        let whole = r#"{"agentId": "a", "confidence": null, "content": "c", "corroborations": 1, "createdAt": "2025-11-15T21:21:39.0079+01:00",
+            "forgottenAt": null, "id": "obs_01m7gkhf3m000b74c6jz07bn7j", "sessionId": "s", "type": "note", "weight": 0.85}"#;
+        let read = line(whole).ok().unwrap();
+        assert_eq!((read.weight, read.agent.as_deref(), read.line), (Some(0.85), Some("a"), 1));
+        assert_eq!(read.created_at.unwrap().rfc3339(), "2025-11-15T20:21:39.007Z");
+        assert!(line(r#"{"content": "c"}"#).is_ok());
+        for bad in ["{}", "[]", "0", r#"{"content": "c", "metadata": {}}"#, r#"{"content": "c", "createdAt": "yesterday"}"#] {
+            assert!(line(bad).is_err(), "{bad}");
+        }
+    }
+}
