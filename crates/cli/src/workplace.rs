@@ -30,7 +30,7 @@ pub(crate) struct ClientArgs {
 #[derive(Args, Clone, Debug, Default)]
 pub(crate) struct ProjectArg {
     /// Project, by id or name [default: the one whose root holds the current directory, else `default`]
-    #[arg(long, env = "TOOLCRIB_PROJECT", value_name = "PROJECT", help_heading = "Server")]
+    #[arg(long, env = "TOOLCRIB_PROJECT", value_name = "PROJECT", global = true, help_heading = "Server")]
     pub(crate) project: Option<String>,
 }
 
