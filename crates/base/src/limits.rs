@@ -178,7 +178,8 @@ pub const OBSERVATION_CHARS_MAX: usize = 100_000;
 pub const OBSERVATION_TYPE_CHARS_MAX: usize = 64;
 /// Longest question to memory: what is longer is a text to remember, not a question.
 pub const QUERY_CHARS_MAX: usize = 50_000;
-/// Observations forgotten in one transaction when everything of an author is: the org's writes wait no longer than that takes.
+/// Observations forgotten, or triplets retracted, in one transaction when everything of an author is: the org's writes wait no longer than
+/// that takes.
 pub const FORGET_ROWS_MAX: u32 = 500;
 /// Observations in one import: they are kept in one transaction, and the org's writes wait no longer than that takes.
 pub const IMPORT_LINES_MAX: usize = 1_000;

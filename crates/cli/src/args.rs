@@ -3,7 +3,7 @@
 use clap::{Parser, Subcommand};
 
 use crate::commands::{
-    agent, audit, bench, brick, completions, connect, costs, doctor, eval, key, memory, org, policy, project, run, serve,
+    agent, audit, bench, brick, completions, connect, costs, doctor, eval, graph, key, memory, org, policy, project, run, serve,
     session, stdio, tools, user, webhook,
 };
 use crate::help;
@@ -75,6 +75,9 @@ pub(crate) enum Command {
     /// Memory: what a project's agents noted
     #[command(after_help = help::MEMORY)]
     Memory(Box<memory::MemoryArgs>),
+    /// The knowledge graph: facts that a project's agents stated
+    #[command(after_help = help::GRAPH)]
+    Graph(Box<graph::GraphArgs>),
 
     /// Policies: who may call what
     #[command(after_help = help::POLICY)]

@@ -186,6 +186,18 @@ Examples:
   toolcrib memory export | toolcrib memory import - --project other
   toolcrib memory report";
 
+pub(crate) const GRAPH: &str = "\
+Examples:
+  toolcrib graph search 'who owns checkout'
+  toolcrib graph list --agent label:builder --as-of 2026-11-01T00:00:00Z
+  toolcrib graph suggest
+  toolcrib graph merge ent_… ent_… --dry-run
+  toolcrib graph rollback --session ses_… --yes
+  toolcrib graph export > facts.jsonl
+  toolcrib graph import facts.jsonl --project other
+
+Importing states facts as agents do, for `label:import`; again changes nothing.";
+
 pub(crate) const EVAL: &str = "\
 Examples:
   toolcrib eval recall --set memories.jsonl --set questions.jsonl

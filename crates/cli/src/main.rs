@@ -27,7 +27,7 @@ use tokio::runtime::{Builder, Runtime};
 
 use args::{Cli, Command};
 use commands::{
-    agent, audit, bench, brick, completions, connect, costs, doctor, eval, key, memory, org, policy, project, run, serve,
+    agent, audit, bench, brick, completions, connect, costs, doctor, eval, graph, key, memory, org, policy, project, run, serve,
     session, stdio, tools, user, webhook,
 };
 use config::Settings;
@@ -104,6 +104,7 @@ async fn client(command: Command) -> Result<ExitCode> {
         Command::Brick(args) => brick::run_brick(args).await.map(success),
         Command::Kit(args) => brick::run_kit(args).await.map(success),
         Command::Memory(args) => memory::run(*args).await.map(success),
+        Command::Graph(args) => graph::run(*args).await.map(success),
         Command::Webhook(args) => webhook::run(args).await.map(success),
         Command::Costs(args) => costs::run(args).await.map(success),
         Command::Audit(args) => audit::run(args).await,

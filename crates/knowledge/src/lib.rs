@@ -22,8 +22,8 @@ pub use embedding::{Coverage, Pending};
 pub use evaluation::{Evaluation, EvaluationSet, Figures, Report, SetMemory, SetQuestion};
 pub use graph::{
     Entity, EntityDetail, GraphHit, GraphHits, GraphQuery, GraphRanking, GraphStats, Improved, ImprovedEntity, ImprovedTriplet,
-    Ingested, Judgement, KnowledgeGraph, Mention, Merged, Neighbours, NeighboursQuery, NewEntity, NewTriplet, Path, PathQuery,
-    Provenance, RetractFilter, Retracted, Suggestion, Towards, Triplet, TripletDetail, TripletFilter, TripletRef,
+    Ingested, Judgement, KnowledgeGraph, ListedEntity, Mention, Merged, Neighbours, NeighboursQuery, NewEntity, NewTriplet, Path,
+    PathQuery, Provenance, RetractFilter, Retracted, Suggestion, Towards, Triplet, TripletDetail, TripletFilter, TripletRef,
 };
 pub use index::{Indexes, IndexesConfig};
 pub use memory::{

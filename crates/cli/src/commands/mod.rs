@@ -9,6 +9,7 @@ pub(crate) mod connect;
 pub(crate) mod costs;
 pub(crate) mod doctor;
 pub(crate) mod eval;
+pub(crate) mod graph;
 pub(crate) mod key;
 pub(crate) mod memory;
 pub(crate) mod org;

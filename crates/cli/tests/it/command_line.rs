@@ -6,6 +6,7 @@ mod calls;
 mod defaults;
 mod doctor;
 mod errors;
+mod graph;
 mod help;
 mod management;
 mod policy;

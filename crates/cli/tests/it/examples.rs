@@ -107,6 +107,33 @@ async fn what_one_agent_remembers_another_finds() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn what_one_agent_states_another_walks_and_judges() {
+    let folder = tempfile::tempdir().unwrap();
+    let terminal = Terminal::without_data(folder.path()).with("TMPDIR", folder.path().to_str().unwrap());
+    let mut example = terminal.program(root().join("examples/graph.sh"));
+    example.arg(binary());
+    expect![[r#"
+        == One agent states what it has learned
+        3 new fact(s), 0 known already, 0 superseded; 4 new entities.
+        == Another asks what checkout and Noor have to do with one another, in its own spelling
+        A path of 3 facts.
+        > checkout-service stores carts in Redis
+        > Redis operated by platform team
+        > platform team led by Noor
+        == That was right: what helped counts for more from now on
+        1 fact(s) judged.
+        == A newer fact takes the place of an older one, which stays on the record
+        1 new fact(s), 0 known already, 1 superseded; 1 new entities.
+        ID                              SOURCE            RELATIONSHIP     TARGET         WEIGHT  AGENT           LEARNED                   SUPERSEDED
+        tri_xxxxxxxxxxxxxxxxxxxxxxxxxx  platform team     led_by           Amir           0.5     label:reviewer  0000-00-00T00:00:00.000Z  -
+        tri_xxxxxxxxxxxxxxxxxxxxxxxxxx  platform team     led_by           Noor           0.55    label:builder   0000-00-00T00:00:00.000Z  0000-00-00T00:00:00.000Z
+        tri_xxxxxxxxxxxxxxxxxxxxxxxxxx  Redis             operated_by      platform team  0.5     label:builder   0000-00-00T00:00:00.000Z  -
+        tri_xxxxxxxxxxxxxxxxxxxxxxxxxx  checkout-service  stores_carts_in  Redis          0.5     label:builder   0000-00-00T00:00:00.000Z  -
+    "#]]
+    .assert_eq(&steady(Said::by(example).await.ok()));
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn a_refusal_is_made_found_and_proved() {
     let folder = tempfile::tempdir().unwrap();
     let terminal = Terminal::without_data(folder.path()).with("TMPDIR", folder.path().to_str().unwrap());

@@ -44,9 +44,7 @@ impl<'c> Case<'c> {
     /// Fails when an answer to the first org names anything of the second's that the call itself, `what`, did not name.
     #[track_caller]
     fn check_silent(&self, what: &str, reply: &Reply) {
-        let Things { org, project, key, session, agent, user, brick, kit, webhook, observation, fact, .. } = &self.foreign;
-        let ids = [org, project, key, session, agent, user, brick, kit, webhook, observation, fact];
-        let secret = ids.into_iter().chain([&self.theirs.key, &self.theirs.project]);
+        let secret = self.foreign.ids().into_iter().chain([&self.theirs.key, &self.theirs.project]);
         for needle in secret.map(String::as_str).chain([MARK]) {
             assert!(what.contains(needle) || !reply.text.contains(needle), "{what} tells {needle}: {}", reply.text);
         }
@@ -57,10 +55,9 @@ impl<'c> Case<'c> {
     fn check_same(&self, what: &str, foreign: &Reply, nowhere: &Reply) {
         self.check_silent(what, foreign);
         let plain = |reply: &Reply, things: &Things| {
-            let Things { org, project, key, session, agent, user, brick, kit, webhook, observation, fact, .. } = things;
-            let ids = [org, project, key, session, agent, user, brick, kit, webhook, observation, fact];
             let request = reply.header("x-request-id").unwrap().to_owned();
-            let text = ids.into_iter().chain([&request]).fold(reply.text.clone(), |text, id| text.replace(id.as_str(), "…"));
+            let text =
+                things.ids().into_iter().chain([&request]).fold(reply.text.clone(), |text, id| text.replace(id.as_str(), "…"));
             (reply.status, text)
         };
         assert_eq!(plain(foreign, &self.foreign), plain(nowhere, &Things::nowhere()), "{what}");

@@ -1,6 +1,7 @@
 //! The management API: shapes and rules of the contract's section 12, noun by noun.
 
 mod agents;
+mod graph;
 mod keys;
 mod lists;
 mod nodes;

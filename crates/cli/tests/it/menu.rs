@@ -1,144 +1,14 @@
 //! Every tool and every route, as the tests know them: what each takes, and what it needs. The tables that go over them fail for
 //! a tool or a route that is not here.
 
+mod things;
+
 use std::collections::BTreeSet;
-use std::sync::atomic::{AtomicU32, Ordering};
 
 use reqwest::Method;
 use serde_json::{Value, json};
 
-use crate::support::Tenant;
-
-/// Things of one org that calls can be about.
-#[derive(Clone, Debug)]
-pub(crate) struct Things {
-    pub(crate) org: String,
-    pub(crate) project: String,
-    pub(crate) key: String,
-    pub(crate) session: String,
-    pub(crate) agent: String,
-    pub(crate) user: String,
-    pub(crate) brick: String,
-    pub(crate) kit: String,
-    pub(crate) policy: String,
-    pub(crate) audit_key: String,
-    pub(crate) webhook: String,
-    pub(crate) observation: String,
-    /// A triplet of the project where sessions are opened.
-    pub(crate) fact: String,
-    /// A name that nothing has yet.
-    pub(crate) new_name: String,
-}
-
-fn new_name() -> String {
-    static NAMES: AtomicU32 = AtomicU32::new(0);
-    format!("new{}", NAMES.fetch_add(1, Ordering::Relaxed))
-}
-
-impl Things {
-    /// Makes one of each. `name` tells apart what must be unique.
-    pub(crate) async fn make(tenant: &Tenant<'_>, name: &str) -> Self {
-        // One address is one person on the whole server.
-        let email = format!("{name}@{}.example", tenant.org.replace('_', "-"));
-        let user = json!({"email": email, "role": "member", "password": "correct horse battery"});
-        let user = tenant.post("users", user).await.expect(201);
-        Self { user: user["user"]["id"].as_str().unwrap().to_owned(), ..Self::make_but_a_person(tenant, name).await }
-    }
-
-    /// A person costs a slow hash; what needs none does without.
-    pub(crate) async fn make_but_a_person(tenant: &Tenant<'_>, name: &str) -> Self {
-        let text = |value: &Value| value.as_str().unwrap().to_owned();
-        let project =
-            tenant.post("projects", json!({"name": format!("project {name}"), "graph_enabled": true})).await.expect(201);
-        let key = tenant.post("keys", json!({"name": "key", "projects": "all", "scopes": []})).await.expect(201);
-        let agent = tenant.post("agents", json!({"name": "agent", "scopes": [], "tools": []})).await.expect(201);
-        let session = tenant.session().await;
-        let brick = json!({"name": "brick", "type": "boolean", "evaluation_prompt": "is it so?"});
-        let brick = text(&session.call("bricks.create_draft", brick).await.result()["structuredContent"]["brick_id"]);
-        let kit = session.call("kits.create_draft", json!({"name": "kit", "brick_ids": [brick]})).await.result();
-        let scribe = json!({"projectId": project["project"]["id"], "agentLabel": SCRIBE});
-        let noted = json!({"content": format!("{name} was here")});
-        let noted = tenant.session_with(scribe).await.call("af_memory_remember", noted).await.result();
-        let observation = text(&noted["structuredContent"]["id"]);
-        let fact = json!({"source": {"name": name}, "relationship": "was", "target": {"name": "here"}});
-        let stated = session.call("graph_ingest", json!({"triplets": [fact]})).await.result();
-        // A name of its own in every org, so that one's policy is not found under another's name.
-        let policy = format!("{}-{}", name.to_lowercase(), &tenant.org[tenant.org.len() - 12..]);
-        let permit = json!({"cedar": "permit (principal, action, resource);"});
-        tenant.put(&format!("policies/{policy}"), permit).await.expect(200);
-        let keys = tenant.audit("keys").await.expect(200);
-        // Nothing is called so, and nothing of it happens: it is never delivered to.
-        let there = tenant.get("webhooks?limit=10").await.expect(200)["webhooks"].as_array().unwrap().clone();
-        let webhook = match there.as_slice() {
-            // An org has only so many.
-            [newest, .., _] if there.len() == 10 => newest.clone(),
-            _ => {
-                let new = json!({"url": format!("https://{}.invalid/hook", name.to_lowercase()), "events": ["no.such"]});
-                tenant.post("webhooks", new).await.expect(201)["webhook"].clone()
-            }
-        };
-        Self {
-            org: tenant.org.clone(),
-            project: text(&project["project"]["id"]),
-            key: text(&key["key"]["id"]),
-            session: session.id,
-            agent: text(&agent["agent_id"]),
-            user: Self::nowhere().user,
-            kit: text(&kit["structuredContent"]["kit_id"]),
-            policy,
-            // The one that signs: an older one may have been revoked.
-            audit_key: text(&keys["keys"].as_array().unwrap().last().unwrap()["kid"]),
-            webhook: text(&webhook["id"]),
-            observation,
-            fact: text(&stated["structuredContent"]["tripletIds"][0]),
-            new_name: new_name(),
-            brick,
-        }
-    }
-
-    /// Well-formed ids that nothing has.
-    pub(crate) fn nowhere() -> Self {
-        let id = |prefix: &str| format!("{prefix}_{}", "0".repeat(26));
-        Self {
-            org: id("org"),
-            project: id("prj"),
-            key: id("key"),
-            session: id("ses"),
-            agent: id("agt"),
-            user: id("usr"),
-            brick: id("brk"),
-            kit: id("kit"),
-            policy: "nowhere".to_owned(),
-            audit_key: "A".repeat(43),
-            webhook: id("whk"),
-            observation: id("obs"),
-            fact: id("tri"),
-            new_name: new_name(),
-        }
-    }
-
-    /// A path with these things in the place of its parameters.
-    pub(crate) fn fill(&self, path: &str) -> String {
-        let parameters = [
-            ("{orgId}", &self.org),
-            ("{projectId}", &self.project),
-            ("{keyId}", &self.key),
-            ("{sessionId}", &self.session),
-            ("{agentId}", &self.agent),
-            ("{userId}", &self.user),
-            ("{brickId}", &self.brick),
-            ("{kitId}", &self.kit),
-            ("{policyId}", &self.policy),
-            ("{kid}", &self.audit_key),
-            ("{webhookId}", &self.webhook),
-            ("{observationId}", &self.observation),
-            ("{workspaceId}", &self.org),
-        ];
-        let filled = parameters.iter().fold(path.to_owned(), |path, (name, id)| path.replace(name, id));
-        assert!(!filled.contains('{'), "{path} has a parameter that the tests do not know");
-        filled
-    }
-}
+pub(crate) use things::Things;
 
 /// A tool.
 pub(crate) struct ToolRow {
@@ -222,16 +92,19 @@ impl RouteRow {
 }
 
 /// What a member's login may do.
-pub(crate) const MEMBER: [&str; 6] = ["org:read", "bricks:read", "kits:read", "memory:read", "audit:read", "metrics:read"];
+pub(crate) const MEMBER: [&str; 7] =
+    ["org:read", "bricks:read", "kits:read", "memory:read", "graph:read", "audit:read", "metrics:read"];
 
 const fn route(method: &'static str, path: &'static str, need: Need, body: fn(&Things) -> Option<Value>) -> RouteRow {
     RouteRow { method, path, need, body }
 }
 
-/// Who writes into the memory of the menu's projects.
+/// Who writes into the memory and the graph of the menu's projects.
 const SCRIBE: &str = "scribe";
 const MEMORY_READ: Need = Need::Scope("memory:read");
 const MEMORY_WRITE: Need = Need::Scope("memory:write");
+const GRAPH_READ: Need = Need::Scope("graph:read");
+const GRAPH_WRITE: Need = Need::Scope("graph:write");
 const AUDIT_READ: Need = Need::Scope("audit:read");
 const AUDIT_WRITE: Need = Need::Scope("audit:write");
 const ORG_READ: Need = Need::Scope("org:read");
@@ -304,6 +177,20 @@ pub(crate) const ROUTES: &[RouteRow] = &[
         Some(json!({"observations": [{"content": format!("{} was brought along", things.new_name), "agentId": SCRIBE}]}))
     }),
     route("GET", "/api/org/{orgId}/projects/{projectId}/memory/report", MEMORY_READ, NONE),
+    route("GET", "/api/org/{orgId}/projects/{projectId}/graph", GRAPH_READ, NONE),
+    route("GET", "/api/org/{orgId}/projects/{projectId}/graph/triplets", GRAPH_READ, NONE),
+    route("GET", "/api/org/{orgId}/projects/{projectId}/graph/triplets/{tripletId}", GRAPH_READ, NONE),
+    route("GET", "/api/org/{orgId}/projects/{projectId}/graph/entities", GRAPH_READ, NONE),
+    route("GET", "/api/org/{orgId}/projects/{projectId}/graph/entities/{entityId}", GRAPH_READ, NONE),
+    route("GET", "/api/org/{orgId}/projects/{projectId}/graph/suggestions", GRAPH_READ, NONE),
+    route("POST", "/api/org/{orgId}/projects/{projectId}/graph/search", GRAPH_READ, |_| Some(json!({"query": "here"}))),
+    route("POST", "/api/org/{orgId}/projects/{projectId}/graph/entities/{entityId}/merge", GRAPH_WRITE, |things| {
+        Some(json!({"into": things.merged}))
+    }),
+    route("POST", "/api/org/{orgId}/projects/{projectId}/graph/entities/{entityId}/split", GRAPH_WRITE, NONE),
+    route("POST", "/api/org/{orgId}/projects/{projectId}/graph/rollback", GRAPH_WRITE, |_| {
+        Some(json!({"agentId": format!("label:{SCRIBE}")}))
+    }),
     route("GET", "/api/org/{orgId}/policies", ORG_READ, NONE),
     route("GET", "/api/org/{orgId}/policies/{policyId}", ORG_READ, NONE),
     route("PUT", "/api/org/{orgId}/policies/{policyId}", Need::Scope("policies:write"), |things| {

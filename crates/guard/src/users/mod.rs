@@ -52,6 +52,7 @@ impl Role {
                 Scope::BricksRead,
                 Scope::KitsRead,
                 Scope::MemoryRead,
+                Scope::GraphRead,
                 Scope::AuditRead,
                 Scope::MetricsRead,
             ]),

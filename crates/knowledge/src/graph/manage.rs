@@ -73,11 +73,29 @@ pub struct TripletDetail {
     pub moves: Vec<WeightMove>,
 }
 
+/// An entity, and which one it turned out to be.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ListedEntity {
+    /// The entity.
+    pub entity: Entity,
+    /// The one that it was merged into.
+    pub merged_into: Option<EntityId>,
+}
+
+impl ListedEntity {
+    fn from_row(row: &Row<'_>) -> Result<Self> {
+        let merged_into = row.get::<Option<String>>(7)?;
+        Ok(Self { entity: Entity::from_row(row)?, merged_into: merged_into.map(|id| EntityId::from_row(&id)) })
+    }
+}
+
 /// An entity and what it is called.
 #[derive(Clone, Debug, PartialEq)]
 pub struct EntityDetail {
     /// The entity.
     pub entity: Entity,
+    /// The one that it was merged into.
+    pub merged_into: Option<EntityId>,
     /// Its name and aliases.
     pub names: Vec<String>,
     /// How its weight moved, oldest first.
@@ -127,12 +145,13 @@ impl KnowledgeGraph {
         Ok(Page::from_rows(triplets, page.rows, place))
     }
 
-    /// A page of entities, oldest first, merged ones among them.
-    pub async fn list_entities(&self, page: &PageRequest) -> Result<Page<Entity>> {
-        let after: i64 = page.after.as_ref().map_or(0, |cursor| cursor.id.parse().unwrap_or(i64::MAX));
+    /// A page of entities, newest first, merged ones among them.
+    pub async fn list_entities(&self, page: &PageRequest) -> Result<Page<ListedEntity>> {
+        let before: i64 = page.after.as_ref().map_or(i64::MAX, |cursor| cursor.id.parse().unwrap_or(0));
         let rows = page.rows.saturating_add(1);
-        let found = self.rows.query(sql::LIST_ENTITIES, &params![self.project, after, rows], Entity::from_row).await?;
-        let place = |entity: &Entity| Cursor { created_at: entity.created_at, id: entity.number.to_string() };
+        let found = self.rows.query(sql::LIST_ENTITIES, &params![self.project, before, rows], ListedEntity::from_row).await?;
+        let place =
+            |ListedEntity { entity, .. }: &ListedEntity| Cursor { created_at: entity.created_at, id: entity.number.to_string() };
         Ok(Page::from_rows(found, page.rows, place))
     }
 
@@ -151,10 +170,10 @@ impl KnowledgeGraph {
 
     /// One entity, and what it is called.
     pub async fn entity(&self, id: &EntityId) -> Result<EntityDetail> {
-        let entity = self.rows.first(sql::ENTITY_BY_ID, &params![self.project, id], Entity::from_row).await?;
-        let entity = entity.ok_or_else(|| no_entity(id))?;
+        let found = self.rows.first(sql::ENTITY_BY_ID, &params![self.project, id], ListedEntity::from_row).await?;
+        let ListedEntity { entity, merged_into } = found.ok_or_else(|| no_entity(id))?;
         let names = self.rows.query(sql::NAMES_OF, &params![self.project, entity.number], |row| row.get::<String>(0)).await?;
-        Ok(EntityDetail { moves: self.moves(entity.number).await?, entity, names })
+        Ok(EntityDetail { moves: self.moves(entity.number).await?, entity, merged_into, names })
     }
 
     async fn moves(&self, number: i64) -> Result<Vec<WeightMove>> {

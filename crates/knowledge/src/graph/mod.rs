@@ -37,7 +37,9 @@ use store::OrgStore;
 pub use improve::{Improved, ImprovedEntity, ImprovedTriplet, Judgement, TripletRef};
 pub use ingest::Ingested;
 pub(crate) use ingest::ingest_in;
-pub use manage::{EntityDetail, GraphStats, Mention, Merged, RetractFilter, Retracted, TripletDetail, TripletFilter};
+pub use manage::{
+    EntityDetail, GraphStats, ListedEntity, Mention, Merged, RetractFilter, Retracted, TripletDetail, TripletFilter,
+};
 pub use model::{Entity, NewEntity, NewTriplet, Provenance, Triplet};
 pub use query::{GraphHit, GraphHits, GraphQuery};
 pub use rank::GraphRanking;

@@ -7,6 +7,17 @@ macro_rules! entity_columns {
     };
 }
 
+/// What [`super::manage::ListedEntity::from_row`] reads: with the id of what an entity was merged into.
+macro_rules! listed_entity_columns {
+    () => {
+        concat!(
+            entity_columns!(),
+            ", (SELECT other.id FROM entities AS other WHERE other.org_id = entities.org_id
+               AND other.project_id = entities.project_id AND other.number = entities.merged_into)"
+        )
+    };
+}
+
 /// What [`super::model::TripletRow::from_row`] reads.
 macro_rules! triplet_columns {
     () => {
@@ -36,7 +47,7 @@ pub(super) const ENTITY: &str =
     concat!("SELECT ", entity_columns!(), " FROM entities WHERE org_id = ?1 AND project_id = ?2 AND number = ?3");
 
 pub(super) const ENTITY_BY_ID: &str =
-    concat!("SELECT ", entity_columns!(), " FROM entities WHERE org_id = ?1 AND project_id = ?2 AND id = ?3");
+    concat!("SELECT ", listed_entity_columns!(), " FROM entities WHERE org_id = ?1 AND project_id = ?2 AND id = ?3");
 
 pub(super) const TRIPLET_BY_ID: &str =
     concat!("SELECT ", triplet_columns!(), " FROM triplets WHERE org_id = ?1 AND project_id = ?2 AND id = ?3");
@@ -148,8 +159,8 @@ pub(super) const LIST_TRIPLETS: &str = "SELECT number FROM triplets WHERE org_id
 
 pub(super) const LIST_ENTITIES: &str = concat!(
     "SELECT ",
-    entity_columns!(),
-    " FROM entities WHERE org_id = ?1 AND project_id = ?2 AND number > ?3 ORDER BY number LIMIT ?4"
+    listed_entity_columns!(),
+    " FROM entities WHERE org_id = ?1 AND project_id = ?2 AND number < ?3 ORDER BY number DESC LIMIT ?4"
 );
 
 /// What an author alone said and that stands: `?3` is an agent, `?4` a session, each or NULL.

@@ -5,7 +5,7 @@
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 
-use base::{PageRequest, Result};
+use base::{Error, PageRequest, Result};
 
 use super::model::Entity;
 use super::{KnowledgeGraph, name};
@@ -38,13 +38,15 @@ impl KnowledgeGraph {
         let mut page = PageRequest { rows: 1_000, after: None };
         loop {
             let found = self.list_entities(&page).await?;
-            entities.extend(found.items.into_iter().filter(|entity| entity.merged_into.is_none()));
+            entities.extend(found.items.into_iter().map(|listed| listed.entity).filter(|entity| entity.merged_into.is_none()));
             match found.next {
                 Some(next) if entities.len() < ENTITIES_MAX => page.after = Some(next),
                 _ => break,
             }
         }
-        Ok(alike(&entities))
+        // Lists are newest first; what was named first is what others are merged into.
+        entities.reverse();
+        tokio::task::spawn_blocking(move || alike(&entities)).await.map_err(Error::internal)
     }
 }
 

@@ -52,8 +52,11 @@ both_engines! {
         // A merge can be undone, and done again by hand.
         let pages = base::PageRequest { rows: 100, after: None };
         let entities = place.graph.list_entities(&pages).await.unwrap().items;
-        let merged = entities.iter().find(|entity| entity.merged_into.is_some()).unwrap();
-        let into = entities.iter().find(|entity| Some(entity.number) == merged.merged_into).unwrap();
+        assert!(entities.is_sorted_by(|newer, older| newer.entity.number > older.entity.number));
+        let merged = entities.iter().find(|listed| listed.merged_into.is_some()).unwrap();
+        assert_eq!(place.graph.entity(&merged.entity.id).await.unwrap().merged_into, merged.merged_into);
+        let into = &entities.iter().find(|listed| Some(listed.entity.id) == merged.merged_into).unwrap().entity;
+        let merged = &merged.entity;
         assert_eq!((merged.name.as_str(), into.name.as_str()), ("pg", "PostgreSQL"));
         place.graph.split(&merged.id).await.unwrap();
         assert!(place.path("shop", "db-1", |_| ()).await.is_none());

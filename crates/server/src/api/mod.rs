@@ -16,6 +16,9 @@ mod error;
 mod explanation;
 mod extract;
 mod figures;
+mod graph;
+mod graph_changes;
+mod graph_views;
 mod health;
 mod jwks;
 mod keys;
@@ -73,6 +76,8 @@ fn described() -> OpenApiRouter<Shared> {
         .merge(audit::routes())
         .merge(jwks::routes())
         .merge(memory::routes())
+        .merge(graph::routes())
+        .merge(graph_changes::routes())
         .merge(webhooks::routes())
         .merge(figures::routes())
         .merge(health::routes())

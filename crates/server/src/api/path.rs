@@ -49,6 +49,8 @@ path_ids! {
     base::KitId, "kitId", "kit";
     base::WebhookId, "webhookId", "webhook";
     base::ObservationId, "observationId", "observation";
+    base::TripletId, "tripletId", "triplet";
+    base::EntityId, "entityId", "entity";
 }
 
 /// The id in the path.

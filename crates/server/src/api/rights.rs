@@ -49,6 +49,8 @@ scopes! {
     MetricsRead = "metrics:read";
     MemoryRead = "memory:read";
     MemoryWrite = "memory:write";
+    GraphRead = "graph:read";
+    GraphWrite = "graph:write";
 }
 
 /// The operator of the instance.

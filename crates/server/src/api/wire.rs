@@ -1,6 +1,6 @@
 //! Ids, times, numbers and words of ours as the API speaks them, each with the schema that the OpenAPI document prints.
 
-use base::limits::{ALLOWLIST_ENTRIES_MAX, SESSION_TTL_SECONDS_MAX};
+use base::limits::{ALLOWLIST_ENTRIES_MAX, GRAPH_HITS_MAX, SESSION_TTL_SECONDS_MAX};
 use base::{Scope, ScopeSet, Timestamp};
 use guard::ProjectCover;
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
@@ -41,6 +41,7 @@ macro_rules! ids {
 }
 
 ids!(OrgId, ProjectId, KeyId, SessionId, AgentId, UserId, BrickId, BrickVersionId, KitId, KitVersionId, ObservationId, WebhookId);
+ids!(TripletId, EntityId);
 
 /// A moment, as RFC 3339.
 #[derive(Clone, Copy, Serialize, Deserialize)]
@@ -93,6 +94,8 @@ numbers! {
     SequenceNumber, u64, 1, SEQUENCE_MAX, "an event's place in the trail is a whole number from 1";
     HitCount, u32, 1, 200, "a search gives 1 to 200 hits";
     LineNumber, u64, 1, SEQUENCE_MAX, "a line is a whole number from 1";
+    TripletCount, u32, 1, GRAPH_HITS_MAX, "a search of the graph gives 1 to 100 triplets";
+    Hops, u32, 0, 4, "a search of the graph walks 0 to 4 hops";
     CallsPerMinute, u32, 1, u32::MAX, "a rate is 1 to 4294967295 calls a minute; to lock an agent out, disable it";
 }
 

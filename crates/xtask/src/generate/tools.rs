@@ -43,7 +43,14 @@ fn section(text: &mut String, tool: &Registered) -> Result<()> {
     writeln!(text, "\n## {}\n\n{}\n", spec.name, spec.description)?;
     table(text, "argument", tool.input_schema())?;
     writeln!(text)?;
-    table(text, "answer", tool.output_schema().context("our own tools describe their output")?)
+    let answer = tool.output_schema().context("our own tools describe their output")?;
+    // What may be switched off has two answers, and the first is the one that is worth a table.
+    let switched_on = answer.pointer("/anyOf/0");
+    table(text, "answer", switched_on.unwrap_or(answer))?;
+    if switched_on.is_some() {
+        writeln!(text, "\nWhere the project has it switched off, the answer is `{{\"disabled\": true}}`.")?;
+    }
+    Ok(())
 }
 
 fn table(text: &mut String, title: &str, schema: &Value) -> Result<()> {

@@ -94,7 +94,7 @@ both_engines! {
         let owner = tenant.person("owner").await;
         // What asks a question and changes nothing, and what belongs to no org or opens its own login.
         let silent = ["/api/agents/authenticate", "/api/console/login", "/api/console/logout", "/api/orgs"];
-        let questions = ["/api/audit/verify", "/policy/check", "/policy/explain", "/memory/search"];
+        let questions = ["/api/audit/verify", "/policy/check", "/policy/explain", "/memory/search", "/graph/search"];
         for (index, row) in ROUTES.iter().filter(|row| row.changes()).enumerate() {
             if silent.contains(&row.path) || questions.iter().any(|question| row.path.ends_with(question)) {
                 continue;

@@ -26,6 +26,8 @@ transcripts! {
     agents_and_people_as_json
     bricks_and_kits
     bricks_and_kits_as_json
+    graph
+    graph_as_json
     policies
     policies_as_json
 }

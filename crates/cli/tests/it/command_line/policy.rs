@@ -56,13 +56,14 @@ both_engines! {
             names.sort();
             names.join(" ")
         };
-        assert_eq!(tools("web").await, "af_memory_recall bricks.list kits.get kits.list");
+        let reading = "af_memory_recall bricks.list graph_neighbors graph_path graph_query kits.get kits.list";
+        assert_eq!(tools("web").await, reading);
         assert_eq!(tools("default").await, "bricks.create_draft kits.list");
         let session = terminal.json("session open --project web").await["sessionId"].as_str().unwrap().to_owned();
         terminal.run(&format!("policy forbid --tool bricks.list --session {session}")).await.ok();
         let said = terminal.run(&format!("policy explain --session {session} --tool bricks.list --arguments {{}}")).await;
         assert!(said.ok().contains("refused: session `ses_") && said.out.contains(&format!("  forbid-bricks.list-{session}\n")), "{said:?}");
-        assert_eq!(tools("web").await, "af_memory_recall bricks.list kits.get kits.list", "other sessions are as they were");
+        assert_eq!(tools("web").await, reading, "other sessions are as they were");
     }
 }
 

@@ -206,20 +206,20 @@ enum RollBack {
 /// Those of an agent, or of an agent in a session.
 #[derive(Deserialize, ToSchema)]
 #[serde(deny_unknown_fields, rename_all = "camelCase")]
-struct OfAgent {
-    agent_id: AuthorName,
-    session_id: Option<AuthorName>,
+pub(super) struct OfAgent {
+    pub(super) agent_id: AuthorName,
+    pub(super) session_id: Option<AuthorName>,
     /// Only what was said from then on.
-    since: Option<Time>,
+    pub(super) since: Option<Time>,
 }
 
 /// Those of a session.
 #[derive(Deserialize, ToSchema)]
 #[serde(deny_unknown_fields, rename_all = "camelCase")]
-struct OfSession {
-    session_id: AuthorName,
+pub(super) struct OfSession {
+    pub(super) session_id: AuthorName,
     /// Only what was said from then on.
-    since: Option<Time>,
+    pub(super) since: Option<Time>,
 }
 
 /// The memory of a project that the caller may see; looking at it leaves no trace.
