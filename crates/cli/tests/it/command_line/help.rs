@@ -120,7 +120,9 @@ async fn completions_name_every_command() {
     // The one shell that is surely here must take it, and complete with it.
     let script = terminal.run("completions bash").await;
     let asked = "COMP_WORDS=(toolcrib se) COMP_CWORD=1; _toolcrib toolcrib se toolcrib; echo \"${COMPREPLY[*]}\"";
+    // In a file: it is longer than an argument may be.
+    std::fs::write(terminal.here.join("completions.bash"), script.ok()).unwrap();
     let mut bash = terminal.program("bash");
-    bash.args(["-c", &format!("{}\n{asked}", script.ok())]);
+    bash.args(["-c", &format!("source ./completions.bash\n{asked}")]);
     assert_eq!(Said::by(bash).await.ok(), "serve session\n");
 }
