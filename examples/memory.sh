@@ -38,4 +38,4 @@ echo "== Another project takes it in, under other names"
 "$toolcrib" memory export > "$folder/memory.jsonl"
 "$toolcrib" memory import "$folder/memory.jsonl" --project shop
 "$toolcrib" memory import "$folder/memory.jsonl" --project shop
-"$toolcrib" memory report --project shop | sed -n '/^agents/,/^$/p'
+"$toolcrib" memory report --project shop | sed -n '/^agents/,+2p'

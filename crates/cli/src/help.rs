@@ -183,7 +183,8 @@ Examples:
   toolcrib memory list --agent label:builder --json
   toolcrib memory rollback --session ses_… --yes
   toolcrib memory export --format markdown > memory.md
-  toolcrib memory export | toolcrib memory import - --project other
+  toolcrib memory export > memory.jsonl
+  toolcrib memory import memory.jsonl --project other
   toolcrib memory report";
 
 pub(crate) const GRAPH: &str = "\

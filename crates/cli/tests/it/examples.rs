@@ -102,6 +102,7 @@ async fn what_one_agent_remembers_another_finds() {
         imported: 0 observation(s), 5 were here already
         agents
         AGENT                                  COUNT
+        import:ses_xxxxxxxxxxxxxxxxxxxxxxxxxx  1
     "#]]
     .assert_eq(&steady(Said::by(example).await.ok()));
 }

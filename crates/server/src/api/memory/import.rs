@@ -68,7 +68,7 @@ struct Line {
     _id: Option<ObservationId>,
     /// They are counted anew here.
     #[serde(rename = "corroborations")]
-    _corroborations: Option<u64>,
+    _corroborations: Option<i64>,
     /// Nothing that was forgotten is exported.
     #[serde(rename = "forgottenAt")]
     _forgotten_at: Option<Time>,
