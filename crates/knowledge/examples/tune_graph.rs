@@ -12,8 +12,7 @@ use search::fusion::Weights;
 
 #[tokio::main]
 async fn main() {
-    let folder = tempfile::tempdir().unwrap();
-    let set = set::Set::load(folder.path()).await;
+    let set = set::Set::load().await;
     let show = async |half: &str, depth: u32, ranking: GraphRanking| {
         let figures = set.figures(half, depth, ranking).await;
         let kinds = ["all", "direct", "paraphrase", "two_hop", "three_hop"].map(|kind| {

@@ -6,8 +6,7 @@ use super::set::Set;
 
 #[tokio::test(flavor = "multi_thread")]
 async fn questions_find_their_facts_and_walking_helps() {
-    let folder = tempfile::tempdir().unwrap();
-    let set = Set::load(folder.path()).await;
+    let set = Set::load().await;
     let walked = set.figures("tune", 2, GraphRanking::default()).await;
     let found = set.figures("tune", 0, GraphRanking::default()).await;
     assert!(walked["all"].recall_at_10 >= 0.79 && walked["all"].ndcg_at_10 >= 0.63, "{walked:?}");

@@ -3,12 +3,12 @@
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::Arc;
 
-use base::{Clock, OrgId, ProjectId, TripletId};
+use base::{Clock, ProjectId, TripletId};
 use knowledge::{Author, GraphQuery, GraphRanking, Indexes, IndexesConfig, KnowledgeGraph, NewEntity, NewTriplet};
 use search::embed::{Cached, MiniLm};
 use search::evaluate::{ndcg_at, recall_at};
 use serde::Deserialize;
-use store::{Store, StoreConfig};
+use testkit::{Engine, TestStore};
 
 #[derive(Deserialize)]
 #[serde(rename_all = "lowercase")]
@@ -53,14 +53,15 @@ pub(crate) struct Set {
     indexes: Indexes,
     names: HashMap<TripletId, String>,
     questions: Vec<Question>,
+    _store: TestStore,
 }
 
 impl Set {
     /// The whole set in a graph of its own, known by meaning.
-    pub(crate) async fn load(folder: &std::path::Path) -> Self {
+    pub(crate) async fn load() -> Self {
         let clock = Clock::default();
-        let store = Store::open(&StoreConfig::Sqlite { path: folder.join("graph.db") }, &clock).await.unwrap();
-        let (rows, project) = (store.org(&OrgId::new(clock.now())), ProjectId::new(clock.now()));
+        let store = TestStore::open_with(Engine::Sqlite, clock.clone()).await;
+        let (rows, project) = (store.new_org(), ProjectId::new(clock.now()));
         let graph = KnowledgeGraph::new(rows.clone(), project, clock.clone());
         let indexes = Indexes::new(IndexesConfig::new(Arc::new(Cached::new(MiniLm::bundled().unwrap(), 10_000)), clock));
         let text = std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/eval/graph.jsonl")).unwrap();
@@ -88,7 +89,7 @@ impl Set {
             names.extend(ingested.ids.into_iter().zip(some.iter().map(|triplet| triplet.id.clone())));
         }
         while indexes.embed_some(&rows, &project).await.unwrap() > 0 {}
-        Self { graph, indexes, names, questions }
+        Self { graph, indexes, names, questions, _store: store }
     }
 
     /// The figures of one half, by kind of question and of all together.
