@@ -199,6 +199,10 @@ pub const TRIPLETS_PER_CALL_MAX: usize = 100;
 pub const ENTITY_NAME_CHARS_MAX: usize = 200;
 /// Aliases that one call gives an entity.
 pub const ENTITY_ALIASES_MAX: usize = 20;
+/// Entities that are one, by merging: facts name any of them, and every look for a fact asks for each.
+pub const ENTITY_MEMBERS_MAX: usize = 16;
+/// Targets that one `functional` fact takes the place of: a relationship with more has not one value at a time.
+pub const FUNCTIONAL_TARGETS_MAX: usize = 1_000;
 /// Longest relationship.
 pub const RELATIONSHIP_CHARS_MAX: usize = 64;
 /// Longest description of a triplet.

@@ -15,8 +15,8 @@ pub(crate) const UPSERT_VECTOR: &str = "INSERT INTO vectors (org_id, project_id,
 
 pub(crate) const DELETE_VECTOR: &str = "DELETE FROM vectors WHERE org_id = ?1 AND project_id = ?2 AND number = ?3";
 
-pub(crate) const ENQUEUE: &str = "INSERT INTO unembedded (org_id, project_id, number, kind) VALUES (?1, ?2, ?3, ?4)
-     ON CONFLICT (org_id, project_id, number) DO UPDATE SET turn = unembedded.turn + 1";
+pub(crate) const ENQUEUE: &str = "INSERT INTO unembedded (org_id, project_id, number, kind, turn) VALUES (?1, ?2, ?3, ?4, ?5)
+     ON CONFLICT (org_id, project_id, number) DO UPDATE SET turn = excluded.turn";
 
 pub(crate) const DEQUEUE: &str = "DELETE FROM unembedded WHERE org_id = ?1 AND project_id = ?2 AND number = ?3";
 

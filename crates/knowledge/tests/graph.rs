@@ -2,6 +2,8 @@
 
 #![expect(clippy::unwrap_used, clippy::indexing_slicing, reason = "a test fails by panicking")]
 
+#[path = "graph/bad_days.rs"]
+mod bad_days;
 #[path = "graph/entities.rs"]
 mod entities;
 #[path = "graph/evaluation.rs"]

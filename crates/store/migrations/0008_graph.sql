@@ -12,6 +12,10 @@ CREATE TABLE entities (
     text TEXT NOT NULL,
     weight DOUBLE PRECISION NOT NULL,
     merged_into BIGINT,
+    merged_agent TEXT,
+    merged_session TEXT,
+    merged_at BIGINT,
+    kept_apart BIGINT NOT NULL DEFAULT 0,
     agent_id TEXT NOT NULL,
     session_id TEXT NOT NULL,
     created_at BIGINT NOT NULL,
@@ -20,6 +24,7 @@ CREATE TABLE entities (
 CREATE UNIQUE INDEX entities_by_id ON entities (org_id, id);
 CREATE INDEX entities_by_change ON entities (org_id, project_id, change);
 CREATE INDEX entities_by_words ON entities (org_id, project_id, worded);
+-- Who merged it is kept, so that it can be undone with what else they stated. What people have split stays apart.
 CREATE INDEX entities_by_merge ON entities (org_id, project_id, merged_into) WHERE merged_into IS NOT NULL;
 
 -- What entities are called: each name and alias in every folded form.
@@ -101,7 +106,7 @@ CREATE TABLE graph_moves (
 -- Vectors of observations and of the graph are read apart.
 ALTER TABLE vectors ADD COLUMN kind TEXT NOT NULL DEFAULT 'observation';
 ALTER TABLE unembedded ADD COLUMN kind TEXT NOT NULL DEFAULT 'observation';
--- Rises when a text that waits already is changed: a vector of the older text is not taken for it.
+-- The change that made it wait: when a text is changed meanwhile, a vector of the older text is not taken for it.
 ALTER TABLE unembedded ADD COLUMN turn BIGINT NOT NULL DEFAULT 0;
 DROP INDEX vectors_by_change;
 CREATE INDEX vectors_by_change ON vectors (org_id, project_id, kind, change);

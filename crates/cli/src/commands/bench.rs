@@ -63,7 +63,7 @@ enum What {
         #[arg(long)]
         json: bool,
     },
-    /// Memory beside another memory server: many callers that remember, one that asks, projects that nobody asks
+    /// Memory: callers that remember, one that asks, beside another server
     #[command(after_help = "Exit code 1 when a figure misses its aim. Build with --release, or the figures mean nothing.\n\
                             Try --peer 'npx --yes @modelcontextprotocol/server-memory'.")]
     Memory {

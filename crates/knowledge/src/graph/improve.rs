@@ -168,7 +168,7 @@ impl Court<'_> {
         for source in &sources {
             for target in &targets {
                 let asked = params![self.project, source, relationship, target, self.now];
-                if let Some(found) = tx.first(sql::SAME, &asked, TripletRow::from_row)? {
+                if let Some(found) = tx.first(sql::STATED, &asked, TripletRow::from_row)? {
                     return Ok(Some(found));
                 }
             }

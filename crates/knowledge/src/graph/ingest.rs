@@ -1,7 +1,8 @@
 //! Taking facts in: all of a call or none. What is known already is one fact; a newer value of a functional relationship takes the
 //! place of the older one; everything else stands side by side.
 
-use base::{ObservationId, ProjectId, Result, Timestamp, TripletId};
+use base::limits::FUNCTIONAL_TARGETS_MAX;
+use base::{Error, ObservationId, ProjectId, Result, Timestamp, TripletId};
 use store::{OrgTx, params};
 
 use super::model::{CheckedTriplet, Entity, NewTriplet, TripletRow, WEIGHT_FIRST, sentence};
@@ -52,8 +53,8 @@ pub(crate) fn ingest_in(
         resolver: Resolver::new(project, author, now),
         ingested: Ingested::default(),
     };
-    for triplet in new {
-        let id = intake.take(tx, triplet)?;
+    for (place, triplet) in new.iter().enumerate() {
+        let id = intake.take(tx, triplet, place)?;
         intake.ingested.ids.push(id);
     }
     Ok(Ingested { entities_created: intake.resolver.created, ..intake.ingested })
@@ -68,6 +69,13 @@ struct Intake<'a> {
     ingested: Ingested,
 }
 
+/// The row that a fact is now, and when it is true.
+struct Kept {
+    number: i64,
+    from: Option<Timestamp>,
+    until: Option<Timestamp>,
+}
+
 /// The two ends of a fact.
 struct Ends {
     source: Entity,
@@ -75,37 +83,38 @@ struct Ends {
 }
 
 impl Intake<'_> {
-    fn take(&mut self, tx: &mut OrgTx<'_, '_>, new: &CheckedTriplet) -> Result<TripletId> {
+    fn take(&mut self, tx: &mut OrgTx<'_, '_>, new: &CheckedTriplet, place: usize) -> Result<TripletId> {
         let source = self.resolver.resolve(tx, &new.source)?;
         let target = self.resolver.resolve(tx, &new.target)?;
         // An alias of the target may have merged the source away.
         let source = representative(tx, &self.project, source.number)?;
         let ends = Ends { source, target };
-        let (number, id) = match self.same(tx, &ends, &new.relationship)? {
-            Some(same) if is_as_long_true(&same, new) => self.confirm(tx, &same, &ends, new)?,
+        let (kept, id) = match self.same(tx, &ends, new)? {
+            Some(same) if is_as_long_true(&same, new) => (self.confirm(tx, &same, &ends, new)?, same.id),
             Some(same) => {
-                let (number, id) = self.insert(tx, &ends, new, same.weight)?;
-                self.supersede(tx, &same, number, self.now)?;
-                (number, id)
+                let completed = completed(&same, new, place)?;
+                let (kept, id) = self.insert(tx, &ends, &completed, same.weight)?;
+                self.supersede(tx, &same, kept.number, self.now)?;
+                (kept, id)
             }
             None => self.insert(tx, &ends, new, WEIGHT_FIRST)?,
         };
         // What was true in the past says nothing of what is true now.
-        if new.functional && new.valid_to.is_none_or(|end| end > self.now) {
-            let from = new.valid_from.unwrap_or(self.now).max(self.now);
-            for other in self.others(tx, &ends, &new.relationship, number)? {
-                self.supersede(tx, &other, number, from)?;
+        if new.functional && kept.until.is_none_or(|end| end > self.now) {
+            let from = kept.from.unwrap_or(self.now).max(self.now);
+            for other in self.others(tx, &ends, &new.relationship, &kept, place)? {
+                self.supersede(tx, &other, kept.number, from)?;
             }
         }
         Ok(id)
     }
 
     /// The same fact, if it stands.
-    fn same(&self, tx: &mut OrgTx<'_, '_>, ends: &Ends, relationship: &str) -> Result<Option<TripletRow>> {
+    fn same(&self, tx: &mut OrgTx<'_, '_>, ends: &Ends, new: &CheckedTriplet) -> Result<Option<TripletRow>> {
         let targets = members(tx, &self.project, ends.target.number)?;
         for source in members(tx, &self.project, ends.source.number)? {
             for target in &targets {
-                let asked = params![self.project, source, relationship, target, self.now];
+                let asked = params![self.project, source, new.relationship, target, self.now, new.valid_to];
                 if let Some(same) = tx.first(sql::SAME, &asked, TripletRow::from_row)? {
                     return Ok(Some(same));
                 }
@@ -114,21 +123,32 @@ impl Intake<'_> {
         Ok(None)
     }
 
-    /// Other values of the relationship that stand.
-    fn others(&self, tx: &mut OrgTx<'_, '_>, ends: &Ends, relationship: &str, new: i64) -> Result<Vec<TripletRow>> {
+    /// Other values of the relationship that stand while this one is true.
+    fn others(
+        &self,
+        tx: &mut OrgTx<'_, '_>,
+        ends: &Ends,
+        relationship: &str,
+        kept: &Kept,
+        place: usize,
+    ) -> Result<Vec<TripletRow>> {
         let mut others = Vec::new();
         for source in members(tx, &self.project, ends.source.number)? {
-            others.extend(tx.query(
-                sql::STANDING,
-                &params![self.project, source, relationship, self.now],
-                TripletRow::from_row,
-            )?);
+            let most = i64::try_from(FUNCTIONAL_TARGETS_MAX + 2).unwrap_or(i64::MAX);
+            let asked = params![self.project, source, relationship, self.now, most];
+            others.extend(tx.query(sql::STANDING, &asked, TripletRow::from_row)?);
         }
-        others.retain(|other| other.number != new);
+        let begins_after = |other: &TripletRow| other.valid_from.zip(kept.until).is_some_and(|(from, until)| from >= until);
+        others.retain(|other| other.number != kept.number && !begins_after(other));
+        if others.len() > FUNCTIONAL_TARGETS_MAX {
+            let parameter = format!("triplets[{place}].functional");
+            let message = format!("`{relationship}` has more than {FUNCTIONAL_TARGETS_MAX} targets here: it is not functional");
+            return Err(Error::invalid(&parameter, message));
+        }
         Ok(others)
     }
 
-    fn insert(&mut self, tx: &mut OrgTx<'_, '_>, ends: &Ends, new: &CheckedTriplet, weight: f64) -> Result<(i64, TripletId)> {
+    fn insert(&mut self, tx: &mut OrgTx<'_, '_>, ends: &Ends, new: &CheckedTriplet, weight: f64) -> Result<(Kept, TripletId)> {
         let (number, id) = (changes::next(tx, &self.project)?, TripletId::new(self.now));
         let text = sentence(&ends.source.name, &new.relationship, &ends.target.name, &new.description);
         tx.execute(
@@ -152,20 +172,14 @@ impl Intake<'_> {
                 new.valid_to
             ],
         )?;
-        tx.execute(shared::ENQUEUE, &params![self.project, number, TextKind::Graph])?;
+        tx.execute(shared::ENQUEUE, &params![self.project, number, TextKind::Graph, number])?;
         self.mention(tx, number, &new.description)?;
         self.ingested.triplets_created += 1;
-        Ok((number, id))
+        Ok((Kept { number, from: new.valid_from, until: new.valid_to }, id))
     }
 
     /// Said again: by whom is kept, and a description that is new is the one that is shown.
-    fn confirm(
-        &mut self,
-        tx: &mut OrgTx<'_, '_>,
-        same: &TripletRow,
-        ends: &Ends,
-        new: &CheckedTriplet,
-    ) -> Result<(i64, TripletId)> {
+    fn confirm(&mut self, tx: &mut OrgTx<'_, '_>, same: &TripletRow, ends: &Ends, new: &CheckedTriplet) -> Result<Kept> {
         self.ingested.triplets_existing += 1;
         self.mention(tx, same.number, &new.description)?;
         let is_reworded = !new.description.is_empty() && new.description != same.description;
@@ -175,9 +189,14 @@ impl Intake<'_> {
             let text = sentence(&ends.source.name, &same.relationship, &ends.target.name, description);
             let change = changes::next(tx, &self.project)?;
             tx.execute(sql::REWORD_TRIPLET, &params![self.project, same.number, description, text, functional, change])?;
-            tx.execute(shared::ENQUEUE, &params![self.project, same.number, TextKind::Graph])?;
+            tx.execute(shared::ENQUEUE, &params![self.project, same.number, TextKind::Graph, change])?;
         }
-        Ok((same.number, same.id))
+        // It is the one value again, whatever had been announced.
+        if new.functional && same.superseded_at.is_some() {
+            let change = changes::next(tx, &self.project)?;
+            tx.execute(sql::STAND, &params![self.project, same.number, change])?;
+        }
+        Ok(Kept { number: same.number, from: same.valid_from, until: same.valid_to })
     }
 
     fn mention(&self, tx: &mut OrgTx<'_, '_>, number: i64, description: &str) -> Result<()> {
@@ -185,7 +204,11 @@ impl Intake<'_> {
         tx.execute(sql::MENTION, &params![self.project, number, agent, session, description, self.now]).map(drop)
     }
 
+    /// An end that was announced before is never put off.
     fn supersede(&mut self, tx: &mut OrgTx<'_, '_>, old: &TripletRow, by: i64, from: Timestamp) -> Result<()> {
+        if old.superseded_at.is_some_and(|end| end <= from) {
+            return Ok(());
+        }
         let change = changes::next(tx, &self.project)?;
         tx.execute(sql::SUPERSEDE, &params![self.project, old.number, from, by, None::<String>, change])?;
         self.ingested.superseded += 1;
@@ -196,4 +219,17 @@ impl Intake<'_> {
 /// Whether a fact says nothing new about when it is true. Times that are left out say nothing.
 fn is_as_long_true(known: &TripletRow, new: &CheckedTriplet) -> bool {
     (new.valid_from.is_none() || new.valid_from == known.valid_from) && (new.valid_to.is_none() || new.valid_to == known.valid_to)
+}
+
+/// A known fact with other times: what is left out is as it was.
+fn completed(known: &TripletRow, new: &CheckedTriplet, place: usize) -> Result<CheckedTriplet> {
+    let (valid_from, valid_to) = (new.valid_from.or(known.valid_from), new.valid_to.or(known.valid_to));
+    if valid_from.zip(valid_to).is_some_and(|(from, to)| from > to) {
+        let parameter = format!("triplets[{place}].validTo");
+        let message = format!("`{parameter}` is before the time from which on the fact is known to be true");
+        return Err(Error::invalid(&parameter, message));
+    }
+    let description = if new.description.is_empty() { &known.description } else { &new.description };
+    let functional = new.functional || known.functional;
+    Ok(CheckedTriplet { valid_from, valid_to, description: description.clone(), functional, ..new.clone() })
 }

@@ -1,16 +1,14 @@
 //! What people do with the graph: look through it, merge entities and undo that, and retract what one agent or session stated.
 
-use base::limits::FORGET_ROWS_MAX;
-use base::{Cursor, EntityId, Error, Kind, ObservationId, Page, PageRequest, ProjectId, Result, Timestamp, TripletId};
+use base::{Cursor, EntityId, Error, Kind, Page, PageRequest, ProjectId, Result, Timestamp, TripletId};
 use store::{OrgTx, Row, params};
 
-use super::model::{Entity, Triplet, TripletRow, sentence};
-use super::resolve::{merge, representative};
+use super::model::{Entity, Triplet, TripletRow};
+use super::resolve::{merge, representative, unmerge};
 use super::{KnowledgeGraph, sql};
 use crate::embedding::{Coverage, TextKind};
 use crate::index::Indexes;
 use crate::memory::WeightMove;
-use crate::{changes, sql as shared};
 
 /// How much the graph knows.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -36,17 +34,6 @@ pub struct TripletFilter {
     pub as_of: Option<Timestamp>,
     /// Also what was superseded, retracted, or is not true at the time.
     pub all: bool,
-}
-
-/// Whose triplets are retracted.
-#[derive(Clone, Debug, Default)]
-pub struct RetractFilter {
-    /// This agent's.
-    pub agent: Option<String>,
-    /// This session's.
-    pub session: Option<String>,
-    /// Only from this time on.
-    pub since: Option<Timestamp>,
 }
 
 /// Someone who stated a triplet.
@@ -84,7 +71,7 @@ pub struct ListedEntity {
 
 impl ListedEntity {
     fn from_row(row: &Row<'_>) -> Result<Self> {
-        let merged_into = row.get::<Option<String>>(7)?;
+        let merged_into = row.get::<Option<String>>(8)?;
         Ok(Self { entity: Entity::from_row(row)?, merged_into: merged_into.map(|id| EntityId::from_row(&id)) })
     }
 }
@@ -109,15 +96,6 @@ pub struct Merged {
     pub from: Entity,
     /// The one it is.
     pub into: Entity,
-}
-
-/// What was retracted.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Retracted {
-    /// Triplets that do not stand any more.
-    pub triplets: u64,
-    /// Older ones that stand again, because what had taken their place is gone.
-    pub restored: u64,
 }
 
 impl KnowledgeGraph {
@@ -190,8 +168,8 @@ impl KnowledgeGraph {
     }
 
     /// Says that an entity is another one: facts about either are facts about both. Undone by [`KnowledgeGraph::split`].
-    pub async fn merge(&self, from: &EntityId, into: &EntityId, dry_run: bool) -> Result<Merged> {
-        let (project, from, into) = (self.project, *from, *into);
+    pub async fn merge(&self, from: &EntityId, into: &EntityId, dry_run: bool, by: &str) -> Result<Merged> {
+        let (project, from, into, by, now) = (self.project, *from, *into, by.to_owned(), self.clock.now());
         let decide = move |tx: &mut OrgTx<'_, '_>| -> Result<Merged> {
             let from = by_id(tx, &project, &from)?;
             let into = by_id(tx, &project, &into)?;
@@ -213,13 +191,13 @@ impl KnowledgeGraph {
         self.rows
             .write(move |tx| {
                 let merged = decide(tx)?;
-                merge(tx, &project, merged.from.number, Some(merged.into.number))?;
+                merge(tx, &project, &merged.from, &merged.into, (&by, &by), now)?;
                 Ok(merged)
             })
             .await
     }
 
-    /// Undoes a merge, and says what the entity had been merged into.
+    /// Undoes a merge, and says what the entity had been merged into. No alias merges it again.
     pub async fn split(&self, id: &EntityId) -> Result<Merged> {
         let (project, id) = (self.project, *id);
         self.rows
@@ -229,94 +207,11 @@ impl KnowledgeGraph {
                     return Err(Error::new(Kind::Conflict, format!("`{}` is not merged into another", from.name)));
                 };
                 let into = representative(tx, &project, into)?;
-                merge(tx, &project, from.number, None)?;
+                unmerge(tx, &project, from.number, true)?;
                 Ok(Merged { from, into })
             })
             .await
     }
-
-    /// Retracts what an agent, a session, or an agent in a session stated and nobody else did. At most so many at once: ask again
-    /// until nothing is left.
-    pub async fn retract(&self, filter: &RetractFilter, by: &str) -> Result<Retracted> {
-        if filter.agent.is_none() && filter.session.is_none() {
-            return Err(Error::invalid("agent", "say whose triplets to retract: an agent's, a session's, or both"));
-        }
-        let (project, clock, filter, by) = (self.project, self.clock.clone(), filter.clone(), by.to_owned());
-        self.rows
-            .write(move |tx| {
-                let (now, since) = (clock.now(), filter.since.map_or(i64::MIN, Timestamp::ms));
-                let whose = params![project, filter.agent, filter.session, since, now, FORGET_ROWS_MAX];
-                let found = tx.query(sql::OF_AUTHOR, &whose, TripletRow::from_row)?;
-                retract_all(tx, &project, &found, now, &by)
-            })
-            .await
-    }
-}
-
-/// Retracts what was read from an observation that is forgotten.
-pub(crate) fn retract_of_observation(
-    tx: &mut OrgTx<'_, '_>,
-    project: &ProjectId,
-    observation: &ObservationId,
-    now: Timestamp,
-    by: &str,
-) -> Result<Retracted> {
-    let found = tx.query(sql::OF_OBSERVATION, &params![project, observation, now], TripletRow::from_row)?;
-    retract_all(tx, project, &found, now, by)
-}
-
-fn retract_all(tx: &mut OrgTx<'_, '_>, project: &ProjectId, found: &[TripletRow], now: Timestamp, by: &str) -> Result<Retracted> {
-    let mut retracted = Retracted::default();
-    for triplet in found {
-        let change = changes::next(tx, project)?;
-        tx.execute(sql::SUPERSEDE, &params![project, triplet.number, now, None::<i64>, by, change])?;
-        retracted.triplets += 1;
-        for old in tx.query(sql::SUPERSEDED_BY, &params![project, triplet.number], TripletRow::from_row)? {
-            // What the same retraction takes away does not come back.
-            if found.iter().all(|gone| gone.number != old.number) && !gone_with_it(&old, found) {
-                learn_again(tx, project, &old, now)?;
-                retracted.restored += 1;
-            }
-        }
-    }
-    Ok(retracted)
-}
-
-/// Whether an older fact was stated by the one whose facts are being retracted.
-fn gone_with_it(old: &TripletRow, found: &[TripletRow]) -> bool {
-    found.iter().any(|gone| gone.provenance.agent == old.provenance.agent && gone.provenance.session == old.provenance.session)
-}
-
-/// A fact that had been superseded stands again, from now on: what was read meanwhile stays as it was.
-fn learn_again(tx: &mut OrgTx<'_, '_>, project: &ProjectId, old: &TripletRow, now: Timestamp) -> Result<()> {
-    let (number, id) = (changes::next(tx, project)?, TripletId::new(now));
-    let source = representative(tx, project, old.source)?;
-    let target = representative(tx, project, old.target)?;
-    let text = sentence(&source.name, &old.relationship, &target.name, &old.description);
-    let from = &old.provenance;
-    tx.execute(
-        sql::INSERT_TRIPLET,
-        &params![
-            project,
-            number,
-            id,
-            old.source,
-            old.relationship,
-            old.target,
-            old.description,
-            text,
-            old.functional,
-            old.weight,
-            from.agent,
-            from.session,
-            from.observation,
-            now,
-            old.valid_from,
-            old.valid_to
-        ],
-    )?;
-    tx.execute(shared::ENQUEUE, &params![project, number, TextKind::Graph])?;
-    tx.execute(sql::MENTION, &params![project, number, from.agent, from.session, old.description, now]).map(drop)
 }
 
 fn by_id(tx: &mut OrgTx<'_, '_>, project: &ProjectId, id: &EntityId) -> Result<Entity> {

@@ -14,7 +14,7 @@
 //! | `query`, `rank` | facts that answer a question |
 //! | `walk` | neighbours and paths |
 //! | `improve` | what facts learn from being judged |
-//! | `manage`, `suggest` | what people do with it |
+//! | `manage`, `retract`, `suggest` | what people do with it |
 //! | `read` | from numbers to triplets |
 
 mod improve;
@@ -26,6 +26,7 @@ mod query;
 mod rank;
 mod read;
 mod resolve;
+mod retract;
 pub(crate) mod rules;
 mod sql;
 mod suggest;
@@ -37,16 +38,15 @@ use store::OrgStore;
 pub use improve::{Improved, ImprovedEntity, ImprovedTriplet, Judgement, TripletRef};
 pub use ingest::Ingested;
 pub(crate) use ingest::ingest_in;
-pub use manage::{
-    EntityDetail, GraphStats, ListedEntity, Mention, Merged, RetractFilter, Retracted, TripletDetail, TripletFilter,
-};
+pub use manage::{EntityDetail, GraphStats, ListedEntity, Mention, Merged, TripletDetail, TripletFilter};
 pub use model::{Entity, NewEntity, NewTriplet, Provenance, Triplet};
 pub use query::{GraphHit, GraphHits, GraphQuery};
 pub use rank::GraphRanking;
+pub use retract::{RetractFilter, Retracted};
 pub use suggest::Suggestion;
 pub use walk::{Neighbours, NeighboursQuery, Path, PathQuery, Towards};
 
-pub(crate) use manage::retract_of_observation;
+pub(crate) use retract::retract_of_observation;
 pub(crate) use sql::{ENTITIES_CHANGED, TRIPLETS_CHANGED, WORDED};
 
 /// The knowledge graph of one project.

@@ -58,6 +58,8 @@ pub struct Entity {
     pub merged_into: Option<i64>,
     /// When it was first named.
     pub created_at: Timestamp,
+    /// Whether people have split it from another: no alias merges it again.
+    pub kept_apart: bool,
 }
 
 /// Where a fact comes from. The server knows.
@@ -171,6 +173,7 @@ impl Entity {
             weight: row.get(4)?,
             merged_into: row.get(5)?,
             created_at: row.get(6)?,
+            kept_apart: row.get(7)?,
         })
     }
 }

@@ -51,7 +51,7 @@ impl KnowledgeGraph {
     /// Finds the triplets that answer a question.
     pub async fn query(&self, indexes: &Indexes, asked: GraphQuery) -> Result<GraphHits> {
         let (facts, at) = self.as_of(indexes, asked.as_of).await?;
-        if facts.read().graph.edge_count() == 0 {
+        if Arc::clone(&facts).ask(|facts| facts.graph.edge_count()).await? == 0 {
             return Ok(GraphHits { hits: Vec::new(), truncated: false, coverage: Coverage::default() });
         }
         let texts = indexes.graph_texts(&self.rows, &self.project).await?;

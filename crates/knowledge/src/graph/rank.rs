@@ -149,11 +149,11 @@ impl Question<'_> {
 
     /// The edges of a node that stand, with their other ends and weights. Of a hub, as many as are worth a look.
     fn standing(&self, node: Node) -> impl Iterator<Item = (EdgeIndex, Node, f32)> {
-        let edges = self.facts.graph.edges_of(node, Direction::Both).take(GRAPH_LOOK_MAX);
-        edges.filter_map(|(edge, other)| {
+        let standing = self.facts.graph.edges_of(node, Direction::Both).filter_map(|(edge, other)| {
             let fact = self.facts.graph.edge(edge)?.payload;
             fact.stands_at(self.at).then_some((edge, other, fact.weight))
-        })
+        });
+        standing.take(GRAPH_LOOK_MAX)
     }
 
     fn mix_in_pagerank(&self, seeds: &HashMap<Node, f32>, reached: &mut Reached) {

@@ -1,10 +1,11 @@
 //! From numbers to triplets: rows are read in the order they are wanted, with the names that entities have today.
 
 use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
 
-use base::limits::{CONFLICTS_MAX, GRAPH_LOOK_MAX};
+use base::limits::CONFLICTS_MAX;
 use base::{Error, Result, Timestamp, TripletId};
-use graph::Direction;
+use graph::{Direction, Node};
 use store::{AsParam, Param, Row};
 
 use super::model::{Entity, Triplet, TripletRow};
@@ -16,15 +17,20 @@ const NOTHING: i64 = -1;
 
 impl KnowledgeGraph {
     /// The triplets of these numbers, in their order, as they stand at a time.
-    pub(super) async fn triplets(&self, facts: &FactsIndex, numbers: &[i64], at: Timestamp) -> Result<Vec<Triplet>> {
+    pub(super) async fn triplets(&self, facts: &Arc<FactsIndex>, numbers: &[i64], at: Timestamp) -> Result<Vec<Triplet>> {
         let rows = self.in_order(sql::TRIPLETS, numbers, TripletRow::from_row, |row: &TripletRow| row.number).await?;
-        let (ends, conflicts) = {
-            let facts = facts.read();
-            let ends: HashMap<i64, i64> =
-                rows.iter().flat_map(|row| [row.source, row.target]).map(|end| (end, facts.representative(end))).collect();
-            let conflicts: Vec<Vec<i64>> = rows.iter().map(|row| conflicts_of(&facts, row, at)).collect();
+        let asked: Vec<[i64; 3]> = rows.iter().map(|row| [row.number, row.source, row.target]).collect();
+        let look_up = move |facts: &Facts| {
+            let mut siblings = Siblings::default();
+            let ends: HashMap<i64, i64> = asked
+                .iter()
+                .flat_map(|[_, source, target]| [*source, *target])
+                .map(|end| (end, facts.representative(end)))
+                .collect();
+            let conflicts: Vec<Vec<i64>> = asked.iter().map(|[number, ..]| siblings.conflicts_of(facts, *number, at)).collect();
             (ends, conflicts)
         };
+        let (ends, conflicts) = Arc::clone(facts).ask(look_up).await?;
         let entities = self.entities(ends.values().copied()).await?;
         let ids = self.triplet_ids(&rows, conflicts.iter().flatten().copied()).await?;
         let end = |number: &i64| {
@@ -91,18 +97,23 @@ impl KnowledgeGraph {
     }
 }
 
-/// Facts with the same source and relationship and another target, standing at the same time.
-fn conflicts_of(facts: &Facts, row: &TripletRow, at: Timestamp) -> Vec<i64> {
-    let Some(own) = facts.edge(row.number).and_then(|edge| facts.graph.edge(edge)) else {
-        return Vec::new();
-    };
-    if !own.payload.stands_at(at) {
-        return Vec::new();
+/// What stands beside a fact: for each source and relationship, looked up once.
+#[derive(Default)]
+struct Siblings(HashMap<(Node, u32), Vec<(i64, Node)>>);
+
+impl Siblings {
+    /// Facts with the same source and relationship and another target, standing at the same time.
+    fn conflicts_of(&mut self, facts: &Facts, triplet: i64, at: Timestamp) -> Vec<i64> {
+        let own = facts.edge(triplet).and_then(|edge| facts.graph.edge(edge)).filter(|own| own.payload.stands_at(at));
+        let Some(own) = own else { return Vec::new() };
+        let relationship = own.payload.relationship;
+        let siblings = self.0.entry((own.source, relationship)).or_insert_with(|| {
+            let edges = facts.graph.edges_of(own.source, Direction::Out).filter_map(|(edge, _)| facts.graph.edge(edge));
+            let standing = edges.filter(|edge| edge.payload.relationship == relationship && edge.payload.stands_at(at));
+            // One more than are listed: the fact itself is among them.
+            standing.take(CONFLICTS_MAX + 1).map(|edge| (edge.payload.number, edge.target)).collect()
+        });
+        let others = siblings.iter().filter(|(_, target)| *target != own.target);
+        others.take(CONFLICTS_MAX).map(|(number, _)| *number).collect()
     }
-    // Looking through all targets of a hub would take long, and so many are no contradiction to be listed.
-    let others = facts.graph.edges_of(own.source, Direction::Out).take(GRAPH_LOOK_MAX);
-    let others = others.filter(|(_, target)| *target != own.target);
-    let others = others.filter_map(|(edge, _)| facts.graph.edge(edge)).map(|edge| edge.payload);
-    let conflicting = others.filter(|other| other.relationship == own.payload.relationship && other.stands_at(at));
-    conflicting.take(CONFLICTS_MAX).map(|other| other.number).collect()
 }

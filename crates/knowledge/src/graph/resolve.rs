@@ -5,7 +5,8 @@
 
 use std::collections::HashMap;
 
-use base::{EntityId, Error, ProjectId, Result, Timestamp};
+use base::limits::ENTITY_MEMBERS_MAX;
+use base::{EntityId, Error, Kind, ProjectId, Result, Timestamp};
 use store::{OrgTx, params};
 
 use super::model::{CheckedEntity, Entity, WEIGHT_FIRST};
@@ -15,7 +16,7 @@ use crate::embedding::TextKind;
 use crate::{changes, sql as shared};
 
 /// Merges that one name leads through before something must be wrong.
-const MERGES_MAX: usize = 64;
+const MERGES_MAX: usize = ENTITY_MEMBERS_MAX;
 
 /// Finds and makes the entities of one call.
 pub(super) struct Resolver<'a> {
@@ -63,10 +64,18 @@ impl<'a> Resolver<'a> {
             &params![self.project, number, id, meant.name, meant.kind, text, WEIGHT_FIRST, agent, session, self.now],
         )?;
         call_it(tx, &self.project, number, &meant.name, false)?;
-        tx.execute(shared::ENQUEUE, &params![self.project, number, TextKind::Graph])?;
+        tx.execute(shared::ENQUEUE, &params![self.project, number, TextKind::Graph, number])?;
         self.created += 1;
-        let (name, kind) = (meant.name.clone(), meant.kind.clone());
-        let entity = Entity { id, number, name, kind, weight: WEIGHT_FIRST, merged_into: None, created_at: self.now };
+        let entity = Entity {
+            id,
+            number,
+            name: meant.name.clone(),
+            kind: meant.kind.clone(),
+            weight: WEIGHT_FIRST,
+            merged_into: None,
+            created_at: self.now,
+            kept_apart: false,
+        };
         self.completed(tx, entity, meant)
     }
 
@@ -79,8 +88,9 @@ impl<'a> Resolver<'a> {
         for alias in &meant.aliases {
             for other in called_by_name(tx, &self.project, alias)? {
                 let alike = other.kind.is_empty() || entity.kind.is_empty() || other.kind == entity.kind;
-                if other.number != entity.number && alike {
-                    merge(tx, &self.project, other.number, Some(entity.number))?;
+                if other.number != entity.number && alike && !other.kept_apart {
+                    let by = (self.author.agent.as_str(), self.author.session.as_str());
+                    merge(tx, &self.project, &other, &entity, by, self.now)?;
                 }
             }
             changed |= call_it(tx, &self.project, entity.number, alias, true)?;
@@ -91,7 +101,7 @@ impl<'a> Resolver<'a> {
             let change = changes::next(tx, &self.project)?;
             let text = text_of(&entity.name, &entity.kind, &names);
             tx.execute(sql::REWORD_ENTITY, &params![self.project, entity.number, entity.kind, text, change])?;
-            tx.execute(shared::ENQUEUE, &params![self.project, entity.number, TextKind::Graph])?;
+            tx.execute(shared::ENQUEUE, &params![self.project, entity.number, TextKind::Graph, change])?;
         }
         Ok(entity)
     }
@@ -123,10 +133,29 @@ fn call_it(tx: &mut OrgTx<'_, '_>, project: &ProjectId, entity: i64, called: &st
     Ok(is_new)
 }
 
-/// Merges an entity into another, or with `None` undoes that.
-pub(super) fn merge(tx: &mut OrgTx<'_, '_>, project: &ProjectId, entity: i64, into: Option<i64>) -> Result<()> {
+/// Merges an entity into another: both are themselves, not merged already. `by` is an agent and its session.
+pub(super) fn merge(
+    tx: &mut OrgTx<'_, '_>,
+    project: &ProjectId,
+    entity: &Entity,
+    into: &Entity,
+    by: (&str, &str),
+    now: Timestamp,
+) -> Result<()> {
+    let count = members(tx, project, entity.number)?.len() + members(tx, project, into.number)?.len();
+    if count > ENTITY_MEMBERS_MAX {
+        let message = format!("`{}` would be {count} entities in one, and at most {ENTITY_MEMBERS_MAX} can be", into.name);
+        return Err(Error::new(Kind::InvalidParams, message).with("parameter", "aliases"));
+    }
     let change = changes::next(tx, project)?;
-    tx.execute(sql::MERGE, &params![project, entity, into, change]).map(drop)
+    tx.execute(sql::MERGE, &params![project, entity.number, into.number, by.0, by.1, now, false, change]).map(drop)
+}
+
+/// Undoes a merge. What people have split, `kept_apart`, is not merged by an alias again.
+pub(super) fn unmerge(tx: &mut OrgTx<'_, '_>, project: &ProjectId, entity: i64, kept_apart: bool) -> Result<()> {
+    let (nobody, never, nothing) = (None::<String>, None::<Timestamp>, None::<i64>);
+    let change = changes::next(tx, project)?;
+    tx.execute(sql::MERGE, &params![project, entity, nothing, nobody, nobody, never, kept_apart, change]).map(drop)
 }
 
 /// The entities that a name means: those called so, else those with such an alias, each as what it was merged into.
@@ -161,7 +190,7 @@ fn representatives(tx: &mut OrgTx<'_, '_>, project: &ProjectId, numbers: impl It
 /// What an entity turned out to be: itself, unless it was merged.
 pub(super) fn representative(tx: &mut OrgTx<'_, '_>, project: &ProjectId, number: i64) -> Result<Entity> {
     let mut number = number;
-    for _ in 0..MERGES_MAX {
+    for _ in 0..=MERGES_MAX {
         let entity = tx.first(sql::ENTITY, &params![project, number], Entity::from_row)?;
         let entity = entity.ok_or_else(|| Error::internal(format_args!("no entity {number}")))?;
         match entity.merged_into {

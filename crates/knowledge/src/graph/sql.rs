@@ -3,7 +3,7 @@
 /// What [`super::Entity::from_row`] reads.
 macro_rules! entity_columns {
     () => {
-        "number, id, name, type, weight, merged_into, created_at"
+        "number, id, name, type, weight, merged_into, created_at, kept_apart"
     };
 }
 
@@ -71,11 +71,27 @@ pub(super) const NAMES_OF: &str = "SELECT DISTINCT name, alias FROM entity_names
 pub(super) const REWORD_ENTITY: &str = "UPDATE entities SET type = ?4, text = ?5, change = ?6, worded = ?6
      WHERE org_id = ?1 AND project_id = ?2 AND number = ?3";
 
-pub(super) const MERGE: &str = "UPDATE entities SET merged_into = ?4, change = ?5
+pub(super) const MERGE: &str =
+    "UPDATE entities SET merged_into = ?4, merged_agent = ?5, merged_session = ?6, merged_at = ?7, kept_apart = ?8, change = ?9
      WHERE org_id = ?1 AND project_id = ?2 AND number = ?3";
 
-/// The same fact, where it stands at a time.
+/// Entities that an author merged: `?3` is an agent, `?4` a session, each or NULL.
+pub(super) const MERGED_BY: &str = "SELECT number FROM entities
+     WHERE org_id = ?1 AND project_id = ?2 AND merged_into IS NOT NULL
+     AND (CAST(?3 AS TEXT) IS NULL OR merged_agent = ?3) AND (CAST(?4 AS TEXT) IS NULL OR merged_session = ?4)
+     AND merged_at >= ?5 ORDER BY number LIMIT ?6";
+
+/// The same fact, where it stands at a time and is not over, or is over when the new one says (`?7`).
 pub(super) const SAME: &str = concat!(
+    "SELECT ",
+    triplet_columns!(),
+    " FROM triplets WHERE org_id = ?1 AND project_id = ?2 AND source = ?3 AND relationship = ?4 AND target = ?5
+     AND (superseded_at IS NULL OR superseded_at > ?6)
+     AND (valid_to IS NULL OR valid_to > ?6 OR valid_to = CAST(?7 AS BIGINT)) ORDER BY number DESC LIMIT 1"
+);
+
+/// A fact, where it stands at a time, over or not.
+pub(super) const STATED: &str = concat!(
     "SELECT ",
     triplet_columns!(),
     " FROM triplets WHERE org_id = ?1 AND project_id = ?2 AND source = ?3 AND relationship = ?4 AND target = ?5
@@ -87,7 +103,7 @@ pub(super) const STANDING: &str = concat!(
     "SELECT ",
     triplet_columns!(),
     " FROM triplets WHERE org_id = ?1 AND project_id = ?2 AND source = ?3 AND relationship = ?4
-     AND (superseded_at IS NULL OR superseded_at > ?5) AND (valid_to IS NULL OR valid_to > ?5) ORDER BY number"
+     AND (superseded_at IS NULL OR superseded_at > ?5) AND (valid_to IS NULL OR valid_to > ?5) ORDER BY number LIMIT ?6"
 );
 
 pub(super) const INSERT_TRIPLET: &str =
@@ -187,9 +203,29 @@ pub(super) const OF_OBSERVATION: &str = concat!(
      ORDER BY number"
 );
 
-/// What a triplet took the place of.
+/// What a triplet took the place of, unless that was retracted itself.
 pub(super) const SUPERSEDED_BY: &str = concat!(
     "SELECT ",
     triplet_columns!(),
-    " FROM triplets WHERE org_id = ?1 AND project_id = ?2 AND superseded_by = ?3 ORDER BY number"
+    " FROM triplets WHERE org_id = ?1 AND project_id = ?2 AND superseded_by = ?3 AND retracted_by IS NULL ORDER BY number"
 );
+
+/// Stands again as if nothing had been announced to take its place.
+pub(super) const STAND: &str = "UPDATE triplets SET superseded_at = NULL, superseded_by = NULL, change = ?4
+     WHERE org_id = ?1 AND project_id = ?2 AND number = ?3";
+
+/// It had been superseded before, and does not come back.
+pub(super) const RETRACT_SUPERSEDED: &str = "UPDATE triplets SET retracted_by = ?4
+     WHERE org_id = ?1 AND project_id = ?2 AND number = ?3";
+
+/// What an author stated and something else has superseded: it must not come back either.
+pub(super) const SUPERSEDED_OF_AUTHOR: &str = concat!(
+    "SELECT ",
+    triplet_columns!(),
+    " FROM triplets WHERE org_id = ?1 AND project_id = ?2
+     AND (CAST(?3 AS TEXT) IS NULL OR agent_id = ?3) AND (CAST(?4 AS TEXT) IS NULL OR session_id = ?4) AND learned_at >= ?5
+     AND superseded_at <= ?6 AND superseded_by IS NOT NULL AND retracted_by IS NULL ORDER BY number LIMIT ?7"
+);
+
+pub(super) const SAID_BY_OTHERS: &str = "SELECT 1 FROM triplet_mentions
+     WHERE org_id = ?1 AND project_id = ?2 AND number = ?3 AND agent_id <> ?4 LIMIT 1";

@@ -16,6 +16,8 @@ const SUGGESTIONS_MAX: usize = 100;
 const PERMUTATIONS: u64 = 32;
 const BAND: usize = 4;
 const JACCARD_MIN: f64 = 0.9;
+/// Of one bucket, those that each is compared with.
+const NEIGHBOURS_MAX: usize = 8;
 /// Names below this, of a single word or of few different letters, look like everything.
 const CHARS_MIN: usize = 6;
 const ENTROPY_MIN: f64 = 1.5;
@@ -53,17 +55,19 @@ impl KnowledgeGraph {
 fn alike(entities: &[Entity]) -> Vec<Suggestion> {
     let shingled: Vec<(&Entity, HashSet<String>)> =
         entities.iter().filter(|entity| tells_apart(&entity.name)).map(|entity| (entity, shingles(&entity.name))).collect();
-    let mut buckets: HashMap<(usize, Vec<u64>), Vec<usize>> = HashMap::new();
-    for (place, (_, shingles)) in shingled.iter().enumerate() {
+    let mut buckets: HashMap<(usize, &str, Vec<u64>), Vec<usize>> = HashMap::new();
+    for (place, (entity, shingles)) in shingled.iter().enumerate() {
         let minima: Vec<u64> = (0..PERMUTATIONS).map(|salt| minimum(shingles, salt)).collect();
         for (band, minima) in minima.chunks(BAND).enumerate() {
-            buckets.entry((band, minima.to_vec())).or_default().push(place);
+            buckets.entry((band, entity.kind.as_str(), minima.to_vec())).or_default().push(place);
         }
     }
     let mut pairs: BTreeSet<(usize, usize)> = BTreeSet::new();
     for places in buckets.values() {
-        // Neighbours in a bucket are enough: what is alike to both of two meets them in another pair.
-        pairs.extend(places.windows(2).filter_map(|pair| Some((*pair.first()?, *pair.last()?))));
+        // Each with a few after it: a bucket of very many is one of names that look like everything.
+        for (at, left) in places.iter().enumerate() {
+            pairs.extend(places.iter().skip(at + 1).take(NEIGHBOURS_MAX).map(|right| (*left, *right)));
+        }
     }
     let suggestion = |(left, right): (usize, usize)| {
         let ((into, first), (from, second)) = (shingled.get(left)?, shingled.get(right)?);
@@ -124,7 +128,7 @@ mod tests {
     fn entity(number: i64, name: &str, kind: &str) -> Entity {
         let now = Timestamp::from_ms(0);
         let (name, kind) = (name.to_owned(), kind.to_owned());
-        Entity { id: EntityId::new(now), number, name, kind, weight: 0.5, merged_into: None, created_at: now }
+        Entity { id: EntityId::new(now), number, name, kind, weight: 0.5, merged_into: None, created_at: now, kept_apart: false }
     }
 
     #[test]

@@ -1,7 +1,8 @@
 //! The knowledge graph of one project as nodes and edges: what is walked. Names and words are in the rows.
 
 use std::collections::HashMap;
-use std::sync::{PoisonError, RwLock, RwLockReadGuard};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard};
 
 use base::{Error, ProjectId, Result, Timestamp};
 use graph::{EdgeIndex, Graph, Node};
@@ -44,6 +45,8 @@ pub(crate) struct Facts {
     nodes: HashMap<i64, Node>,
     edges: HashMap<i64, EdgeIndex>,
     relationships: HashMap<String, u32>,
+    /// Merges that have not been made yet.
+    waiting: Vec<(Node, Node)>,
 }
 
 impl Facts {
@@ -87,13 +90,27 @@ impl Facts {
         if let Some(entity) = self.entities.get_mut(node as usize) {
             entity.1 = weight;
         }
-        match merged_into {
-            Some(into) => {
-                let into = self.node_or_new(into);
-                self.graph.redirect(node, into);
-            }
-            None if self.graph.representative(node) != node => self.graph.restore(node),
-            None => {}
+        self.waiting.retain(|(waiting, _)| *waiting != node);
+        if self.graph.representative(node) != node {
+            self.graph.restore(node);
+        }
+        if let Some(into) = merged_into {
+            let into = self.node_or_new(into);
+            self.waiting.push((node, into));
+        }
+    }
+
+    /// Merges what waits for it. Rows are met by their latest change, so a merge may be met before the split that makes room for
+    /// it: such a one waits for the next look.
+    fn merge_waiting(&mut self) {
+        let (graph, mut progress) = (&mut self.graph, true);
+        while progress {
+            let before = self.waiting.len();
+            self.waiting.retain(|(node, into)| {
+                graph.redirect(*node, *into);
+                graph.representative(*node) == *node
+            });
+            progress = self.waiting.len() < before;
         }
     }
 
@@ -162,58 +179,80 @@ impl ChangedTriplet {
 #[derive(Default)]
 pub(crate) struct FactsIndex {
     facts: RwLock<Facts>,
-    /// The last change that was followed. Held while following: whoever asks meanwhile waits for the same rows.
-    seen: Mutex<i64>,
+    /// Held while following: whoever asks meanwhile waits for the same rows.
+    seen: Mutex<Seen>,
+    /// Memory held, about: whoever tidies up must not wait for a walk.
+    bytes: AtomicUsize,
+}
+
+/// The last changes that were followed.
+#[derive(Default)]
+struct Seen {
+    entities: i64,
+    triplets: i64,
+}
+
+/// A changed entity.
+struct ChangedEntity {
+    number: i64,
+    change: i64,
+    weight: f32,
+    merged_into: Option<i64>,
+}
+
+impl ChangedEntity {
+    fn from_row(row: &Row<'_>) -> Result<Self> {
+        let weight = row.get::<f64>(2)? as f32;
+        Ok(Self { number: row.get(0)?, change: row.get(1)?, weight, merged_into: row.get(3)? })
+    }
 }
 
 impl FactsIndex {
-    /// The facts, for one look.
+    /// The facts, for one look that does not take long.
     pub(crate) fn read(&self) -> RwLockReadGuard<'_, Facts> {
         self.facts.read().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Takes in what has changed since the last look. Entities before triplets, both up to the same change: no triplet is met
     /// before its ends.
-    pub(super) async fn catch_up(&self, rows: &OrgStore, project: &ProjectId) -> Result<()> {
+    pub(super) async fn catch_up(self: &Arc<Self>, rows: &OrgStore, project: &ProjectId) -> Result<()> {
         let mut seen = self.seen.lock().await;
         let last = rows.first(sql::LAST_CHANGE, &params![project], |row| row.get::<i64>(0)).await?.unwrap_or(0);
-        if last <= *seen {
-            return Ok(());
+        while seen.entities < last {
+            let asked = params![project, seen.entities, last, ROWS_AT_ONCE];
+            let changed = rows.query(ENTITIES_CHANGED, &asked, ChangedEntity::from_row).await?;
+            let until = changed.last().filter(|_| changed.len() as i64 >= ROWS_AT_ONCE).map_or(last, |entity| entity.change);
+            self.change(move |facts| {
+                changed.iter().for_each(|entity| facts.put_entity(entity.number, entity.weight, entity.merged_into));
+                facts.merge_waiting();
+            })
+            .await?;
+            seen.entities = until;
         }
-        let mut since = *seen;
-        loop {
-            let row =
-                |row: &Row<'_>| Ok((row.get::<i64>(0)?, row.get::<i64>(1)?, row.get::<f64>(2)?, row.get::<Option<i64>>(3)?));
-            let changed = rows.query(ENTITIES_CHANGED, &params![project, since, last, ROWS_AT_ONCE], row).await?;
-            let mut facts = self.facts.write().unwrap_or_else(PoisonError::into_inner);
-            for (number, change, weight, merged_into) in &changed {
-                facts.put_entity(*number, *weight as f32, *merged_into);
-                since = *change;
-            }
-            if (changed.len() as i64) < ROWS_AT_ONCE {
-                break;
-            }
-        }
-        let mut since = *seen;
-        loop {
-            let asked = params![project, since, last, ROWS_AT_ONCE];
+        while seen.triplets < last {
+            let asked = params![project, seen.triplets, last, ROWS_AT_ONCE];
             let changed = rows.query(TRIPLETS_CHANGED, &asked, ChangedTriplet::from_row).await?;
-            let mut facts = self.facts.write().unwrap_or_else(PoisonError::into_inner);
-            for triplet in &changed {
-                facts.put_triplet(triplet);
-                since = triplet.change;
-            }
-            if (changed.len() as i64) < ROWS_AT_ONCE {
-                break;
-            }
+            let until = changed.last().filter(|_| changed.len() as i64 >= ROWS_AT_ONCE).map_or(last, |triplet| triplet.change);
+            self.change(move |facts| changed.iter().for_each(|triplet| facts.put_triplet(triplet))).await?;
+            seen.triplets = until;
         }
-        *seen = last;
         Ok(())
+    }
+
+    /// Changes the facts where a thread may wait: a long walk may be under way.
+    async fn change(self: &Arc<Self>, change: impl FnOnce(&mut Facts) + Send + 'static) -> Result<()> {
+        let index = Arc::clone(self);
+        let work = move || {
+            let mut facts = index.facts.write().unwrap_or_else(PoisonError::into_inner);
+            change(&mut facts);
+            index.bytes.store(facts.bytes(), Ordering::Relaxed);
+        };
+        tokio::task::spawn_blocking(work).await.map_err(Error::internal)
     }
 
     /// Works on the facts where a thread may be busy.
     pub(crate) async fn ask<T: Send + 'static>(
-        self: std::sync::Arc<Self>,
+        self: Arc<Self>,
         question: impl FnOnce(&Facts) -> T + Send + 'static,
     ) -> Result<T> {
         tokio::task::spawn_blocking(move || question(&self.read())).await.map_err(Error::internal)
@@ -222,6 +261,6 @@ impl FactsIndex {
 
 impl Loaded for FactsIndex {
     fn bytes(&self) -> usize {
-        self.read().bytes()
+        self.bytes.load(Ordering::Relaxed)
     }
 }

@@ -71,7 +71,7 @@ impl Memory {
                 now
             ],
         )?;
-        tx.execute(shared::ENQUEUE, &params![self.project, number, TextKind::Observation])?;
+        tx.execute(shared::ENQUEUE, &params![self.project, number, TextKind::Observation, number])?;
         let facts = if self.reads_facts { rules::facts_in(&new.content) } else { Vec::new() };
         if !facts.is_empty() {
             graph::ingest_in(tx, self.project, author, now, Some(id), &facts)?;

@@ -104,8 +104,8 @@ pub(super) const IMPORT: &str =
      VALUES (?1, ?2, ?3, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14)";
 
 /// What has these numbers waits for its vectors.
-pub(super) const ENQUEUE_FROM: &str = "INSERT INTO unembedded (org_id, project_id, number)
-     SELECT org_id, project_id, number FROM observations WHERE org_id = ?1 AND project_id = ?2 AND number >= ?3";
+pub(super) const ENQUEUE_FROM: &str = "INSERT INTO unembedded (org_id, project_id, number, turn)
+     SELECT org_id, project_id, number, number FROM observations WHERE org_id = ?1 AND project_id = ?2 AND number >= ?3";
 
 /// The words that an observation is found by: who said it, what it is and when count as words, too.
 pub(crate) fn indexed_text(content: &str, kind: &str, agent: &str, created_at: Timestamp) -> String {

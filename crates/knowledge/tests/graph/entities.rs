@@ -62,12 +62,12 @@ both_engines! {
         assert!(place.path("shop", "db-1", |_| ()).await.is_none());
         assert_eq!(place.around("pg").await, ["pg runs on db-1"]);
         assert_eq!(place.graph.split(&merged.id).await.unwrap_err().kind(), Kind::Conflict);
-        let would = place.graph.merge(&merged.id, &into.id, true).await.unwrap();
+        let would = place.graph.merge(&merged.id, &into.id, true, "owner").await.unwrap();
         assert_eq!(would.into.name, "PostgreSQL");
         assert!(place.path("shop", "db-1", |_| ()).await.is_none(), "a dry run changes nothing");
-        place.graph.merge(&merged.id, &into.id, false).await.unwrap();
+        place.graph.merge(&merged.id, &into.id, false, "owner").await.unwrap();
         assert_eq!(place.path("shop", "db-1", |_| ()).await.unwrap().len(), 2);
-        assert_eq!(place.graph.merge(&into.id, &merged.id, false).await.unwrap_err().kind(), Kind::Conflict);
+        assert_eq!(place.graph.merge(&into.id, &merged.id, false, "owner").await.unwrap_err().kind(), Kind::Conflict);
         // A fresh reading of the rows sees the same.
         let fresh = Place { indexes: knowledge::Indexes::new(knowledge::IndexesConfig::new(
             std::sync::Arc::new(search::embed::MiniLm::bundled().unwrap()), place.store.clock.clone())), ..place };

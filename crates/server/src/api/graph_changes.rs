@@ -49,6 +49,8 @@ struct RetractedAnswer {
     retracted: u64,
     /// Older ones that stand again, because what had taken their place is gone.
     restored: u64,
+    /// Merges of entities that were undone.
+    split: u64,
 }
 
 /// What an entity turned out to be.
@@ -95,7 +97,7 @@ async fn merge(
         let event = Event::new("graph.merged", "entity", id).with("projectId", project.as_str()).with("into", into.as_str());
         changing_graph_of(&access, &project, event).await?
     };
-    let Merged { from, into } = graph.merge(&id, &into, dry_run).await?;
+    let Merged { from, into } = graph.merge(&id, &into, dry_run, &access.who().label()).await?;
     let from = EntityView::new(from, (!dry_run).then_some(into.id));
     Ok(Json(MergedAnswer { from, into: EntityView::new(into, None), dry_run }))
 }
@@ -117,7 +119,7 @@ async fn split(
     Ok(Json(SplitAnswer { from: EntityView::new(from, None), into: EntityView::new(into, None) }))
 }
 
-/// Retracts what an agent or a session stated and nobody else did, at most 500 triplets at once: call it until none is left.
+/// Retracts what an agent or a session stated and nobody else did, and undoes its merges, at most 500 triplets at once: call it until none is left.
 #[utoipa::path(
     post, path = "/api/org/{orgId}/projects/{projectId}/graph/rollback", operation_id = "rollBackGraph", tag = "graph",
     params(OrgPath, Id<base::ProjectId>), request_body = GraphRollBack,
@@ -146,5 +148,5 @@ async fn roll_back(
         // What stands again is a new row, whose meaning is not known yet.
         state.services.indexes.pending.tell(*access.org(), project);
     }
-    Ok(Json(RetractedAnswer { retracted: gone.triplets, restored: gone.restored }))
+    Ok(Json(RetractedAnswer { retracted: gone.triplets, restored: gone.restored, split: gone.split }))
 }

@@ -220,16 +220,17 @@ fn name<'v>(answer: &'v Value, member: &str) -> &'v str {
 
 /// The server takes some at a time.
 async fn roll_back(place: &Workplace, path: &str, body: &Value) -> Result<()> {
-    let (mut retracted, mut restored) = (0, 0);
+    let (mut retracted, mut restored, mut split) = (0, 0, 0);
     loop {
         let answer = place.api.post(path, body).await?;
         let count = |member: &str| answer.get(member).and_then(Value::as_u64).unwrap_or(0);
-        if count("retracted") == 0 {
+        if count("retracted") + count("split") == 0 {
             break;
         }
         retracted += count("retracted");
         restored += count("restored");
+        split += count("split");
     }
-    let answer = json!({ "retracted": retracted, "restored": restored });
-    place.print_as(&answer, || format!("retracted: {retracted} fact(s); restored: {restored}"))
+    let answer = json!({ "retracted": retracted, "restored": restored, "split": split });
+    place.print_as(&answer, || format!("retracted: {retracted} fact(s); restored: {restored}; merges undone: {split}"))
 }

@@ -43,7 +43,7 @@ both_engines! {
         assert_eq!(sentences(terminal.run("graph export --format jsonl --project second").await.ok()), said);
 
         let gone = terminal.run("graph rollback --agent label:import --yes --project second").await;
-        assert_eq!(gone.ok(), "retracted: 250 fact(s); restored: 0\n");
+        assert_eq!(gone.ok(), "retracted: 250 fact(s); restored: 0; merges undone: 0\n");
         assert_eq!(terminal.run("graph export --project second").await.ok(), "", "what was retracted is not exported");
         assert_eq!(terminal.json("graph stats").await["standing"], 250);
         assert!(server.sessions().await.iter().all(|session| session["state"] == "ended"));

@@ -252,14 +252,14 @@ both_engines! {
             refused(&tenant.post(&rollback, body).await, 400, "invalid_params");
         }
         let none = graph.post("/rollback", json!({"agentId": "label:nobody"})).await;
-        assert_eq!(none, json!({"retracted": 0, "restored": 0}));
+        assert_eq!(none, json!({"retracted": 0, "restored": 0, "split": 0}));
         assert!(tenant.trail("eventType=graph.rolled_back").await.is_empty());
 
         let gone = graph.post("/rollback", json!({"agentId": "label:bad", "sessionId": bad.id, "since": since})).await;
-        assert_eq!(gone, json!({"retracted": 1, "restored": 1}));
+        assert_eq!(gone, json!({"retracted": 1, "restored": 1, "split": 0}));
         assert_eq!(graph.said("").await, ["shop owned_by red", "shop uses mongo", "shop uses redis"]);
         let gone = graph.post("/rollback", json!({"sessionId": bad.id})).await;
-        assert_eq!(gone, json!({"retracted": 1, "restored": 0}));
+        assert_eq!(gone, json!({"retracted": 1, "restored": 0, "split": 0}));
         assert_eq!(graph.said("").await, ["shop owned_by red", "shop uses redis"], "what another stated first stays");
         assert_eq!(graph.said("?all=true").await.len(), 5, "nothing is deleted");
         let told = tenant.trail("eventType=graph.rolled_back").await;

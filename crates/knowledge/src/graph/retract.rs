@@ -1,0 +1,186 @@
+//! Taking back what one agent or session stated: it stands no more, what it had taken the place of stands again, and what was read
+//! meanwhile stays as it was read.
+
+use base::limits::FORGET_ROWS_MAX;
+use base::{Error, ObservationId, ProjectId, Result, Timestamp, TripletId};
+use store::{OrgTx, params};
+
+use super::model::{TripletRow, sentence};
+use super::resolve::{members, representative, unmerge};
+use super::{KnowledgeGraph, sql};
+use crate::embedding::TextKind;
+use crate::{changes, sql as shared};
+
+/// Whose triplets are retracted.
+#[derive(Clone, Debug, Default)]
+pub struct RetractFilter {
+    /// This agent's.
+    pub agent: Option<String>,
+    /// This session's.
+    pub session: Option<String>,
+    /// Only from this time on.
+    pub since: Option<Timestamp>,
+}
+
+impl RetractFilter {
+    fn names(&self, triplet: &TripletRow) -> bool {
+        let from = &triplet.provenance;
+        self.agent.as_ref().is_none_or(|agent| *agent == from.agent)
+            && self.session.as_ref().is_none_or(|session| *session == from.session)
+            && self.since.is_none_or(|since| since <= from.at)
+    }
+}
+
+/// What was retracted.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Retracted {
+    /// Triplets that do not stand any more.
+    pub triplets: u64,
+    /// Older ones that stand again, because what had taken their place is gone.
+    pub restored: u64,
+    /// Merges of entities that were undone.
+    pub split: u64,
+}
+
+impl KnowledgeGraph {
+    /// Retracts what an agent, a session, or an agent in a session stated and nobody else did, and undoes their merges. At most so
+    /// many at once: ask again until nothing is left.
+    pub async fn retract(&self, filter: &RetractFilter, by: &str) -> Result<Retracted> {
+        if filter.agent.is_none() && filter.session.is_none() {
+            return Err(Error::invalid("agent", "say whose triplets to retract: an agent's, a session's, or both"));
+        }
+        let (project, clock, filter, by) = (self.project, self.clock.clone(), filter.clone(), by.to_owned());
+        self.rows
+            .write(move |tx| {
+                let (now, since) = (clock.now(), filter.since.map_or(i64::MIN, Timestamp::ms));
+                let mut retraction =
+                    Retraction { project, now, by: &by, is_theirs: &|row| filter.names(row), retracted: Retracted::default() };
+                let merges = params![project, filter.agent, filter.session, since, FORGET_ROWS_MAX];
+                for entity in tx.query(sql::MERGED_BY, &merges, |row| row.get::<i64>(0))? {
+                    unmerge(tx, &project, entity, false)?;
+                    retraction.retracted.split += 1;
+                }
+                let whose = params![project, filter.agent, filter.session, since, now, FORGET_ROWS_MAX];
+                let found = tx.query(sql::OF_AUTHOR, &whose, TripletRow::from_row)?;
+                retraction.retract(tx, &found)?;
+                // What others had superseded must not come back when those are retracted one day.
+                for row in tx.query(sql::SUPERSEDED_OF_AUTHOR, &whose, TripletRow::from_row)? {
+                    if !retraction.is_said_by_others(tx, &row)? {
+                        tx.execute(sql::RETRACT_SUPERSEDED, &params![project, row.number, by])?;
+                    }
+                }
+                Ok(retraction.retracted)
+            })
+            .await
+    }
+}
+
+/// Retracts what was read from an observation that is forgotten.
+pub(crate) fn retract_of_observation(
+    tx: &mut OrgTx<'_, '_>,
+    project: &ProjectId,
+    observation: &ObservationId,
+    now: Timestamp,
+    by: &str,
+) -> Result<Retracted> {
+    let found = tx.query(sql::OF_OBSERVATION, &params![project, observation, now], TripletRow::from_row)?;
+    let is_theirs = |row: &TripletRow| row.provenance.observation.as_ref() == Some(observation);
+    let mut retraction = Retraction { project: *project, now, by, is_theirs: &is_theirs, retracted: Retracted::default() };
+    retraction.retract(tx, &found)?;
+    Ok(retraction.retracted)
+}
+
+struct Retraction<'a> {
+    project: ProjectId,
+    now: Timestamp,
+    by: &'a str,
+    /// Whether a triplet was stated by those whose triplets go.
+    is_theirs: &'a dyn Fn(&TripletRow) -> bool,
+    retracted: Retracted,
+}
+
+impl Retraction<'_> {
+    fn retract(&mut self, tx: &mut OrgTx<'_, '_>, found: &[TripletRow]) -> Result<()> {
+        for triplet in found {
+            let change = changes::next(tx, &self.project)?;
+            tx.execute(sql::SUPERSEDE, &params![self.project, triplet.number, self.now, None::<i64>, self.by, change])?;
+            self.retracted.triplets += 1;
+        }
+        found.iter().try_for_each(|triplet| self.restore_before(tx, triplet.number))
+    }
+
+    /// What a triplet had taken the place of stands again; where that was theirs, too, what was before it.
+    fn restore_before(&mut self, tx: &mut OrgTx<'_, '_>, number: i64) -> Result<()> {
+        let mut gone = vec![number];
+        while let Some(number) = gone.pop() {
+            for old in tx.query(sql::SUPERSEDED_BY, &params![self.project, number], TripletRow::from_row)? {
+                if (self.is_theirs)(&old) && !self.is_said_by_others(tx, &old)? {
+                    tx.execute(sql::RETRACT_SUPERSEDED, &params![self.project, old.number, self.by])?;
+                    gone.push(old.number);
+                } else if old.superseded_at.is_some_and(|end| end > self.now) {
+                    let change = changes::next(tx, &self.project)?;
+                    tx.execute(sql::STAND, &params![self.project, old.number, change])?;
+                    self.retracted.restored += 1;
+                } else if !self.stands(tx, &old)? {
+                    self.learn_again(tx, &old)?;
+                    self.retracted.restored += 1;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn is_said_by_others(&self, tx: &mut OrgTx<'_, '_>, triplet: &TripletRow) -> Result<bool> {
+        let asked = params![self.project, triplet.number, triplet.provenance.agent];
+        Ok(tx.first(sql::SAID_BY_OTHERS, &asked, |_| Ok(()))?.is_some())
+    }
+
+    /// Whether the same fact stands by another row: someone stated it again.
+    fn stands(&self, tx: &mut OrgTx<'_, '_>, old: &TripletRow) -> Result<bool> {
+        let source = representative(tx, &self.project, old.source)?.number;
+        let target = representative(tx, &self.project, old.target)?.number;
+        let targets = members(tx, &self.project, target)?;
+        for source in members(tx, &self.project, source)? {
+            for target in &targets {
+                let asked = params![self.project, source, old.relationship, target, self.now];
+                if tx.first(sql::STATED, &asked, |_| Ok(()))?.is_some() {
+                    return Ok(true);
+                }
+            }
+        }
+        Ok(false)
+    }
+
+    /// A fact that had been superseded stands again, from now on.
+    fn learn_again(&self, tx: &mut OrgTx<'_, '_>, old: &TripletRow) -> Result<()> {
+        let (number, id) = (changes::next(tx, &self.project)?, TripletId::new(self.now));
+        let source = representative(tx, &self.project, old.source)?;
+        let target = representative(tx, &self.project, old.target)?;
+        let text = sentence(&source.name, &old.relationship, &target.name, &old.description);
+        let from = &old.provenance;
+        tx.execute(
+            sql::INSERT_TRIPLET,
+            &params![
+                self.project,
+                number,
+                id,
+                old.source,
+                old.relationship,
+                old.target,
+                old.description,
+                text,
+                old.functional,
+                old.weight,
+                from.agent,
+                from.session,
+                from.observation,
+                self.now,
+                old.valid_from,
+                old.valid_to
+            ],
+        )?;
+        tx.execute(shared::ENQUEUE, &params![self.project, number, TextKind::Graph, number])?;
+        let mention = params![self.project, number, from.agent, from.session, old.description, self.now];
+        tx.execute(sql::MENTION, &mention).map(drop)
+    }
+}
