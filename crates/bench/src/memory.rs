@@ -46,7 +46,7 @@ pub async fn memory(options: &MemoryOptions) -> Result<Report> {
     let bench = Bench::start_with(&options.binary, folder.path(), &[]).await?;
     let mut words = Words::new(7);
     let notes: Vec<String> = (0..options.observations).map(|number| words.note(number)).collect();
-    let questions: Vec<String> = (0..options.questions).map(|_| words.question()).collect();
+    let questions: Vec<String> = (0..options.questions).map(Words::question).collect();
 
     remember_all(&bench, &notes, &mut report).await?;
     let began = Instant::now();

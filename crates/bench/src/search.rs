@@ -51,8 +51,7 @@ fn timed<T>(count: usize, mut call: impl FnMut(usize) -> T) -> Result<(Times, Ve
 }
 
 fn embedding(options: &SearchOptions, report: &mut Report) -> Result<()> {
-    let mut words = Words::new(11);
-    let questions: Vec<String> = (0..options.questions).map(|_| words.question()).collect();
+    let questions: Vec<String> = (0..options.questions).map(Words::question).collect();
     let embedder = Cached::new(MiniLm::bundled()?, options.questions);
     let ask = |number: usize| questions.get(number).map(|question| embedder.embed(question));
     let (fresh, _) = timed(questions.len(), ask)?;

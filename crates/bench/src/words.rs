@@ -94,10 +94,12 @@ impl Words {
         format!("The {thing} {event} {cause}; the {other} shows the same when {second} (ticket {number})")
     }
 
-    /// A question of nine words or so that was not asked before.
-    pub(crate) fn question(&mut self) -> String {
-        let (thing, cause, number) = (self.one(&THINGS), self.one(&CAUSES), self.next() % 100_000);
-        format!("what does the {thing} do when {cause} {number}")
+    /// The question of that number, some nine words: different numbers, up to 7,680, make different questions.
+    pub(crate) fn question(number: usize) -> String {
+        let word = |words: &[&'static str], place: usize| words.get(place % words.len().max(1)).copied().unwrap_or_default();
+        let (thing, event) = (word(&THINGS, number), word(&EVENTS, number / (THINGS.len() * CAUSES.len())));
+        let cause = word(&CAUSES, number / THINGS.len() + number);
+        format!("{thing} {event} {cause}")
     }
 
     /// A unit vector near one of the centres.

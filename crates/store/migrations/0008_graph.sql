@@ -69,7 +69,7 @@ CREATE TABLE triplets (
 CREATE UNIQUE INDEX triplets_by_id ON triplets (org_id, id);
 CREATE INDEX triplets_by_change ON triplets (org_id, project_id, change);
 CREATE INDEX triplets_by_words ON triplets (org_id, project_id, worded);
-CREATE INDEX triplets_by_source ON triplets (org_id, project_id, source, relationship, target);
+CREATE INDEX triplets_by_source ON triplets (org_id, project_id, source, relationship, target, number);
 CREATE INDEX triplets_by_agent ON triplets (org_id, project_id, agent_id, number);
 CREATE INDEX triplets_by_session ON triplets (org_id, project_id, session_id, number);
 CREATE INDEX triplets_by_observation ON triplets (org_id, project_id, observation_id) WHERE observation_id IS NOT NULL;

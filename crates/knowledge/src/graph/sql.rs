@@ -1,4 +1,6 @@
 //! Entities, their names, triplets, who mentioned them, and how weights moved.
+//!
+//! Where an index finds few rows they are not ordered: to spare a sort, a planner would rather walk the whole project in order.
 
 /// What [`super::Entity::from_row`] reads.
 macro_rules! entity_columns {
@@ -103,7 +105,7 @@ pub(super) const STANDING: &str = concat!(
     "SELECT ",
     triplet_columns!(),
     " FROM triplets WHERE org_id = ?1 AND project_id = ?2 AND source = ?3 AND relationship = ?4
-     AND (superseded_at IS NULL OR superseded_at > ?5) AND (valid_to IS NULL OR valid_to > ?5) ORDER BY number LIMIT ?6"
+     AND (superseded_at IS NULL OR superseded_at > ?5) AND (valid_to IS NULL OR valid_to > ?5) LIMIT ?6"
 );
 
 pub(super) const INSERT_TRIPLET: &str =
@@ -199,15 +201,14 @@ pub(super) const OF_OBSERVATION: &str = concat!(
     " FROM triplets WHERE org_id = ?1 AND project_id = ?2 AND observation_id = ?3 AND (superseded_at IS NULL OR superseded_at > ?4)
      AND NOT EXISTS (SELECT 1 FROM triplet_mentions WHERE triplet_mentions.org_id = triplets.org_id
        AND triplet_mentions.project_id = triplets.project_id AND triplet_mentions.number = triplets.number
-       AND triplet_mentions.agent_id <> triplets.agent_id)
-     ORDER BY number"
+       AND triplet_mentions.agent_id <> triplets.agent_id)"
 );
 
 /// What a triplet took the place of, unless that was retracted itself.
 pub(super) const SUPERSEDED_BY: &str = concat!(
     "SELECT ",
     triplet_columns!(),
-    " FROM triplets WHERE org_id = ?1 AND project_id = ?2 AND superseded_by = ?3 AND retracted_by IS NULL ORDER BY number"
+    " FROM triplets WHERE org_id = ?1 AND project_id = ?2 AND superseded_by = ?3 AND retracted_by IS NULL"
 );
 
 /// Stands again as if nothing had been announced to take its place.
