@@ -13,7 +13,7 @@ const MIGRATIONS: &[&str] = &[
     include_str!("../migrations/0006_audit.sql"),
     include_str!("../migrations/0007_memory.sql"),
     include_str!("../migrations/0008_graph.sql"),
-    include_str!("../migrations/0009_memory_report.sql"),
+    include_str!("../migrations/0009_lookups.sql"),
 ];
 
 /// The schema this release writes. A store that is ahead of it is refused: an old release must not touch it.

@@ -5,3 +5,7 @@ CREATE INDEX recalls_by_observation ON recalls (org_id, project_id, number);
 -- through everything that the agent ever said.
 DROP INDEX observations_by_hash;
 CREATE INDEX observations_by_hash ON observations (org_id, project_id, hash, agent_id);
+
+-- The same of a token among all that an org has.
+DROP INDEX agent_tokens_by_hash;
+CREATE INDEX agent_tokens_by_hash ON agent_tokens (hash, org_id);
