@@ -215,7 +215,7 @@ pub const NEIGHBOUR_ENTITIES_MAX: u32 = 1_000;
 pub const NEIGHBOUR_TRIPLETS_MAX: usize = 1_000;
 /// Triplets of one entity that are walked, heaviest first: a hub leads everywhere, and what leads everywhere says little.
 pub const GRAPH_FAN_OUT_MAX: usize = 200;
-/// Triplets of one entity that are looked through for conflicts and for the heaviest of them: a hub has more.
+/// Standing triplets of one entity among which a question looks for the heaviest: a hub has more.
 pub const GRAPH_LOOK_MAX: usize = 10_000;
 /// Longest path that is looked for.
 pub const GRAPH_PATH_TRIPLETS_MAX: u32 = 20;

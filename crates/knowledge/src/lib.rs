@@ -28,5 +28,5 @@ pub use graph::{
 pub use index::{Indexes, IndexesConfig};
 pub use memory::{
     Brief, Budget, Citation, Forgotten, Import, Imported, Memory, MemoryReport, Mode, NewObservation, Observation,
-    ObservationFilter, Outcome, Ranking, Recall, Recalled, Remembered, Tally, WeightMove, Why, WorkType, rounded,
+    ObservationFilter, Outcome, Ranking, Recall, Recalled, Remembered, Tally, WeightMove, Why, WorkType, rounded, tokens_of,
 };

@@ -45,6 +45,11 @@ impl WorkType {
     }
 }
 
+/// What a text takes of a budget.
+pub fn tokens_of(text: &str) -> usize {
+    text.chars().count().div_ceil(search::evaluate::CHARACTERS_PER_TOKEN)
+}
+
 /// What may be given, and what was.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Budget {
@@ -60,8 +65,8 @@ impl Budget {
     }
 
     /// Takes a text whole, or not at all; the first one always.
-    pub(crate) fn take(&mut self, characters: usize) -> bool {
-        let tokens = characters.div_ceil(search::evaluate::CHARACTERS_PER_TOKEN);
+    pub(crate) fn take(&mut self, text: &str) -> bool {
+        let tokens = tokens_of(text);
         let fits = self.used == 0 || self.used + tokens <= self.tokens;
         if fits {
             self.used += tokens;
@@ -77,10 +82,10 @@ mod tests {
     #[test]
     fn the_first_goes_in_whatever_its_size_and_later_ones_only_where_they_fit() {
         let mut budget = Budget::of(WorkType::Chore);
-        assert!(budget.take(100_000), "the first");
-        assert!(!budget.take(1));
+        assert!(budget.take(&"x".repeat(100_000)), "the first");
+        assert!(!budget.take("x"));
         let mut budget = Budget::of(WorkType::Chore);
-        assert_eq!([800, 800, 400, 1].map(|characters| budget.take(characters)), [true, false, true, false]);
+        assert_eq!([800, 800, 400, 1].map(|characters| budget.take(&"é".repeat(characters))), [true, false, true, false]);
         assert_eq!(budget, Budget { tokens: 300, used: 300 });
     }
 

@@ -20,7 +20,7 @@ mod text;
 use base::{Clock, ProjectId};
 use store::OrgStore;
 
-pub use budget::{Budget, WorkType};
+pub use budget::{Budget, WorkType, tokens_of};
 pub use import::{Import, Imported};
 pub use manage::{Forgotten, ObservationFilter};
 pub use observation::{NewObservation, Observation, WeightMove};

@@ -58,9 +58,9 @@ pub struct Why {
     pub weight: f32,
 }
 
-/// A score, or a part of one, as people and models read it: four decimals say all there is to say.
-pub fn rounded(score: f32) -> f64 {
-    (f64::from(score) * 10_000.0).round() / 10_000.0
+/// A score, a part of one, or a weight, as people and models read it: four decimals say all there is to say.
+pub fn rounded(number: impl Into<f64>) -> f64 {
+    (number.into() * 10_000.0).round() / 10_000.0
 }
 
 /// A hit in its place.

@@ -64,7 +64,7 @@ impl Memory {
         let mut given = Vec::new();
         for hits in ranked.chunks(ROWS_AT_ONCE) {
             for (hit, found) in self.read(hits).await? {
-                if budget.take(found.observation.content.chars().count()) {
+                if budget.take(&found.observation.content) {
                     given.push((hit, found));
                 }
             }

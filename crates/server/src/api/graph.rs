@@ -17,7 +17,7 @@ use super::graph_views::{EntityView, GraphHitView, GraphMoveView, GraphStatsView
 use super::page::{After, Page, Rows, next_cursor, query, request};
 use super::path::{Id, OrgPath, no_such};
 use super::rights::GraphRead;
-use super::text::{Label, Question};
+use super::text::{AuthorName, Question};
 use super::wire::{Hops, Time, TripletCount};
 use crate::state::Shared;
 
@@ -88,8 +88,8 @@ struct SuggestionsAnswer {
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "camelCase")]
 struct TripletsQuery {
-    agent_id: Option<Label>,
-    session_id: Option<Label>,
+    agent_id: Option<AuthorName>,
+    session_id: Option<AuthorName>,
     as_of: Option<Time>,
     all: Option<bool>,
     limit: Option<Rows>,
@@ -99,8 +99,8 @@ struct TripletsQuery {
 impl IntoParams for TripletsQuery {
     fn into_params(place: impl Fn() -> Option<ParameterIn>) -> Vec<Parameter> {
         let mut parameters = vec![
-            query("agentId", "Only what this agent stated first.", Label::schema()),
-            query("sessionId", "Only what was first stated in this session.", Label::schema()),
+            query("agentId", "Only what this agent stated first.", AuthorName::schema()),
+            query("sessionId", "Only what was first stated in this session.", AuthorName::schema()),
             query("asOf", "What was known and true at this time.", Time::schema()),
             query("all", "Also what was superseded or retracted, and what is not true at the time.", bool::schema()),
         ];
@@ -161,7 +161,7 @@ async fn list(
     Id(project): Id<base::ProjectId>,
     Query(asked): Query<TripletsQuery>,
 ) -> Result<Json<TripletsAnswer>> {
-    let text = |label: Option<Label>| label.map(|label| label.0);
+    let text = |name: Option<AuthorName>| name.map(|name| name.0);
     let filter = TripletFilter {
         agent: text(asked.agent_id),
         session: text(asked.session_id),

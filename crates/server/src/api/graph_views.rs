@@ -1,15 +1,10 @@
 //! The knowledge graph as the API speaks of it: triplets, entities, and what became of them.
 
-use knowledge::{Entity, GraphHit, GraphStats, ListedEntity, Mention, Suggestion, Triplet, WeightMove};
+use knowledge::{Entity, GraphHit, GraphStats, ListedEntity, Mention, Suggestion, Triplet, WeightMove, rounded};
 use serde::Serialize;
 use utoipa::ToSchema;
 
 use super::wire::{EntityId, ObservationId, Time, TripletId};
-
-/// Four decimals say all there is to say, here as in what agents are given.
-fn four_decimals(number: f64) -> f64 {
-    (number * 10_000.0).round() / 10_000.0
-}
 
 /// A fact that agents stated.
 #[derive(Serialize, ToSchema)]
@@ -72,7 +67,7 @@ impl From<Triplet> for TripletView {
             target_type: found.target.kind,
             description: found.description,
             functional: found.functional,
-            weight: four_decimals(found.weight),
+            weight: rounded(found.weight),
             provenance: ProvenanceView {
                 observation_id: found.provenance.observation.map(Into::into),
                 session_id: found.provenance.session,
@@ -112,7 +107,7 @@ impl EntityView {
             id: entity.id.into(),
             name: entity.name,
             r#type: entity.kind,
-            weight: four_decimals(entity.weight),
+            weight: rounded(entity.weight),
             merged_into: merged_into.map(Into::into),
             created_at: entity.created_at.into(),
         }
@@ -164,8 +159,8 @@ impl From<WeightMove> for GraphMoveView {
         Self {
             session_id: moved.session,
             outcome: moved.outcome,
-            before: four_decimals(moved.before),
-            after: four_decimals(moved.after),
+            before: rounded(moved.before),
+            after: rounded(moved.after),
             at: moved.at.into(),
         }
     }
@@ -182,7 +177,7 @@ pub(super) struct GraphHitView {
 
 impl From<GraphHit> for GraphHitView {
     fn from(hit: GraphHit) -> Self {
-        Self { triplet: hit.triplet.into(), score: four_decimals(f64::from(hit.score)) }
+        Self { triplet: hit.triplet.into(), score: rounded(hit.score) }
     }
 }
 
@@ -202,7 +197,7 @@ impl From<Suggestion> for SuggestionView {
     fn from(suggestion: Suggestion) -> Self {
         // What is merged already is not suggested.
         let view = |entity| EntityView::new(entity, None);
-        Self { into: view(suggestion.into), from: view(suggestion.from), similarity: four_decimals(suggestion.similarity) }
+        Self { into: view(suggestion.into), from: view(suggestion.from), similarity: rounded(suggestion.similarity) }
     }
 }
 

@@ -3,11 +3,10 @@
 use base::limits::TRIPLETS_PER_CALL_MAX;
 use base::{Error, Result, Scope, TripletId};
 use guard::{Capability, Effect, Spec};
-use knowledge::{Improved, Judgement, TripletRef};
+use knowledge::{Improved, Judgement, TripletRef, rounded};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::four_decimals;
 use crate::reply::Answer;
 use crate::tool::{Call, Tool};
 
@@ -145,15 +144,15 @@ impl From<Improved> for Output {
             source_entity: moved.source,
             relationship: moved.relationship,
             target_entity: moved.target,
-            old_weight: four_decimals(moved.before),
-            new_weight: four_decimals(moved.after),
+            old_weight: rounded(moved.before),
+            new_weight: rounded(moved.after),
             repeated: moved.repeated,
         };
         let entity = |moved: knowledge::ImprovedEntity| ImprovedEntity {
             name: moved.entity.name,
             r#type: moved.entity.kind,
-            old_weight: four_decimals(moved.before),
-            new_weight: four_decimals(moved.after),
+            old_weight: rounded(moved.before),
+            new_weight: rounded(moved.after),
         };
         Self {
             triplets: improved.triplets.into_iter().map(triplet).collect(),

@@ -14,7 +14,7 @@ pub(crate) use query::Query;
 
 use base::{Error, ObservationId, Result, Timestamp, TripletId};
 use guard::Capability;
-use knowledge::{Author, KnowledgeGraph};
+use knowledge::{Author, KnowledgeGraph, rounded};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -87,7 +87,7 @@ struct Provenance {
 impl Triplet {
     /// A hit of a question.
     pub(crate) fn scored(hit: knowledge::GraphHit) -> Self {
-        Self { relevance_score: Some(four_decimals(f64::from(hit.score))), ..Self::from(hit.triplet) }
+        Self { relevance_score: Some(rounded(hit.score)), ..Self::from(hit.triplet) }
     }
 }
 
@@ -99,7 +99,7 @@ impl From<knowledge::Triplet> for Triplet {
             relationship: found.relationship,
             target_entity: found.target.name,
             relevance_score: None,
-            weight: four_decimals(found.weight),
+            weight: rounded(found.weight),
             description: found.description,
             provenance: Provenance {
                 observation_id: found.provenance.observation,
@@ -113,11 +113,6 @@ impl From<knowledge::Triplet> for Triplet {
             conflicts_with: found.conflicts_with,
         }
     }
-}
-
-/// Four decimals say all there is to say.
-fn four_decimals(number: f64) -> f64 {
-    (number * 10_000.0).round() / 10_000.0
 }
 
 /// A time that a caller wrote.

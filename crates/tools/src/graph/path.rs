@@ -3,11 +3,11 @@
 use base::limits::{ENTITY_NAME_CHARS_MAX, GRAPH_PATH_TRIPLETS_MAX};
 use base::{Result, Scope};
 use guard::{Capability, Effect, Spec};
-use knowledge::PathQuery;
+use knowledge::{PathQuery, rounded};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{Triplet, four_decimals, read_aloud, time};
+use super::{Triplet, read_aloud, time};
 use crate::reply::Answer;
 use crate::tool::{Call, Tool};
 
@@ -83,7 +83,7 @@ impl Tool for Path {
         };
         let path: Vec<Triplet> = found.triplets.into_iter().map(Triplet::from).collect();
         let text = format!("A path of {} facts.\n{}", path.len(), read_aloud(&path));
-        let cost = weighted.then(|| four_decimals(found.cost));
+        let cost = weighted.then(|| rounded(found.cost));
         Ok(Answer::new(text.trim_end(), Output { found: true, length: Some(path.len()), cost, path }))
     }
 }

@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use base::{ObservationId, Result, Scope, Timestamp};
 use guard::{Capability, Effect, Spec};
-use knowledge::{Citation, GraphHit, GraphQuery, GraphRanking, Ranking, Recalled, WorkType, rounded};
+use knowledge::{Citation, GraphHit, GraphQuery, GraphRanking, Ranking, Recalled, WorkType, rounded, tokens_of};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -14,8 +14,6 @@ use crate::tool::{Call, Tool};
 
 /// Facts that a recall gives at most.
 const TRIPLETS_MAX: usize = 10;
-/// What a token is taken to be.
-const CHARACTERS_PER_TOKEN: usize = 4;
 
 pub(crate) struct Recall;
 
@@ -119,7 +117,7 @@ async fn triplets_for(call: &Call<'_>, query: &str, work: WorkType) -> Result<Ve
         GraphQuery { query: query.to_owned(), top_k: TRIPLETS_MAX, depth: 1, as_of: None, ranking: GraphRanking::default() };
     let mut tokens = work.tokens() / 3;
     let mut fits = |hit: &GraphHit| {
-        let cost = hit.triplet.sentence().chars().count().div_ceil(CHARACTERS_PER_TOKEN);
+        let cost = tokens_of(&hit.triplet.sentence());
         let fits = cost <= tokens;
         tokens -= if fits { cost } else { 0 };
         fits

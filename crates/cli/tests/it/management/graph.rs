@@ -227,6 +227,17 @@ both_engines! {
         assert_eq!(tenant.trail("eventType=graph.split").await.len(), 1, "what changed nothing leaves no entry");
     }
 
+    async fn the_longest_label_can_be_asked_for(engine: Engine) {
+        let crib = Crib::start(engine).await;
+        let tenant = crib.tenant().await;
+        let label = "l".repeat(120);
+        let session = tenant.session_with(json!({"agentLabel": label})).await;
+        state(&session, json!([fact("shop", "uses", "redis")])).await;
+        let graph = Graph { tenant: &tenant };
+        assert_eq!(graph.said(&format!("?agentId=label:{label}")).await, ["shop uses redis"]);
+        assert_eq!(graph.said("?agentId=label:other").await, Vec::<String>::new());
+    }
+
     async fn what_one_agent_stated_is_rolled_back(engine: Engine) {
         let clock = base::Clock::manual(base::Timestamp::from_ms(1_800_000_000_000));
         let crib = Crib::start_with(engine, |config| config.clock = clock.clone()).await;
