@@ -11,26 +11,26 @@ use serde_json::{Value, json};
 use tempfile::TempDir;
 
 use crate::connection::{Connection, post};
-use crate::load::{Load, load, load_with};
+use crate::load::{load, load_with};
 use crate::process::{Process, free_address};
 use crate::report::{Aim, Report};
+use crate::turns::{CONNECTIONS, Side, Turns};
 
 /// How thorough a run is.
 #[derive(Clone, Debug)]
 pub struct DoorsOptions {
     /// The `toolcrib` binary to measure.
     pub binary: PathBuf,
-    /// How long each load lasts, in each of the rounds.
-    pub seconds: u64,
-    /// Rounds in which the server and its yardstick take turns.
+    /// Rounds in which the server and its yardsticks take turns.
     pub rounds: u32,
     /// Orgs to make before the last measurement.
     pub orgs: u32,
 }
 
-const CONNECTIONS: usize = 16;
 const WRITERS: usize = 64;
 const BRICKS: usize = 1_000;
+/// How long a load lasts that takes no turns.
+const LOAD: Duration = Duration::from_secs(2);
 
 /// Limits that are not what is measured here.
 const SETTINGS: &str = "[limits]
@@ -61,24 +61,20 @@ pub async fn doors(options: &DoorsOptions) -> Result<Report> {
     let resident = bench.process.resident_bytes()? as f64 / 1e6;
     report.add("idle fresh server", resident, "MB", "resident memory".into(), Aim::AtMost(60.0, "≤ 60 MB"));
 
-    let time = Duration::from_secs(options.seconds);
     bench.seed_bricks().await?;
 
-    let ping = json!({"jsonrpc": "2.0", "id": 1, "method": "ping"});
     let list = json!({"jsonrpc": "2.0", "id": 1, "method": "tools/list"});
     let bricks =
         json!({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": "bricks.list", "arguments": {"limit": 20}}});
     let echoed = Echoed { options, bench: &bench, folder: folder.path() };
-    echoed.figure("ping", &ping, 0.0, Aim::AtMost(1.5, "≤ 1.5 ×"), &mut report).await?;
-    echoed.figure("tools/list", &list, 0.0, Aim::AtMost(1.5, "≤ 1.5 ×"), &mut report).await?;
-    // What every call pays for being decided over and recorded is not this tool's.
-    let record_us = bench.median_us(options.rounds, time, &no_op()).await? - bench.median_us(options.rounds, time, &ping).await?;
-    echoed.figure("bricks.list (20 of 1,000)", &bricks, record_us, Aim::AtMost(3.0, "≤ 3 ×"), &mut report).await?;
+    echoed.door("ping", &ping(), &mut report).await?;
+    echoed.door("tools/list", &list, &mut report).await?;
+    echoed.tool("bricks.list (20 of 1,000)", &bricks, &mut report).await?;
 
     // After the others: what follows from tens of thousands of writes keeps the server busy for a while.
-    writers(&bench, time, &mut report).await?;
+    writers(&bench, &mut report).await?;
     if options.orgs > 0 {
-        many_orgs(options, &bench, &bricks, &mut report).await?;
+        many_orgs(options.orgs, &bench, &bricks, &mut report).await?;
     }
     bench.process.terminate()?;
     let began = Instant::now();
@@ -97,21 +93,19 @@ fn serve_arguments<'a>(listen: &'a str, data: &'a str) -> [&'a str; 5] {
     ["serve", "--listen", listen, "--data", data]
 }
 
+pub(crate) fn ping() -> Value {
+    json!({"jsonrpc": "2.0", "id": 1, "method": "ping"})
+}
+
 /// A call of a tool that does nothing, decided over and recorded like any other: the yardstick of tools.
 pub(crate) fn no_op() -> Value {
     json!({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": "test_simple_text", "arguments": {}}})
 }
 
 impl Bench {
-    /// Processor time of the server for one such message: the median of the rounds.
-    pub(crate) async fn median_us(&self, rounds: u32, time: Duration, message: &Value) -> Result<f64> {
-        let request = self.request(message);
-        let mut figures = Vec::new();
-        for _ in 0..rounds {
-            figures.push(load(&self.process, self.address, CONNECTIONS, time, &request).await?.cpu_us());
-        }
-        figures.sort_by(f64::total_cmp);
-        figures.get(figures.len() / 2).copied().context("at least one round")
+    /// This server, asked for `message`.
+    pub(crate) fn asked(&self, message: &Value) -> Side<'_> {
+        Side { process: &self.process, address: self.address, request: self.request(message) }
     }
 
     /// Starts a server in `folder` and opens a session in it.
@@ -180,11 +174,11 @@ pub(crate) fn text(value: &Value, pointer: &str) -> Result<String> {
 }
 
 /// One durable writer against many: they share commits.
-async fn writers(bench: &Bench, time: Duration, report: &mut Report) -> Result<()> {
+async fn writers(bench: &Bench, report: &mut Report) -> Result<()> {
     // Names of their own, as callers choose them: looking for a free number behind a taken name is not what is measured.
     let written_by = async |writers: usize| {
         let request = |number: u64| Cow::Owned(bench.request(&create_draft(&format!("tone {writers} {number} is friendly"))));
-        load_with(&bench.process, bench.address, writers, time, &request).await
+        load_with(&bench.process, bench.address, writers, LOAD, &request).await
     };
     let (alone, together) = (written_by(1).await?, written_by(WRITERS).await?);
     let yardstick = format!("{:.0}/s by one writer, {:.0}/s by {WRITERS}", alone.rate(), together.rate());
@@ -200,48 +194,70 @@ struct Echoed<'a> {
 }
 
 impl Echoed<'_> {
-    /// The door and an echo of the same bytes take turns; the ratio of their processor time is the figure. `record_us` is what is
-    /// left out of ours.
-    async fn figure(&self, name: &'static str, message: &Value, record_us: f64, aim: Aim, report: &mut Report) -> Result<()> {
-        let (options, bench) = (self.options, self.bench);
-        let request = bench.request(message);
-        let answer = Connection::open(bench.address).await?.exchange(&request).await?.body.to_vec();
+    /// The door and an echo of the same bytes take turns; the ratio of their processor time is the figure.
+    async fn door(&self, name: &'static str, message: &Value, report: &mut Report) -> Result<()> {
+        let ours = self.bench.asked(message);
+        let (echo, bytes) = self.echo_of(&ours).await?;
+        let turns = Turns::take(self.options.rounds, &[echo.asked(&ours), ours]).await?;
+        let [bare_us, ours_us] = turns.medians();
+        let yardstick = format!(
+            "{ours_us:.1} µs a request beside {bare_us:.1} µs of a bare echo of the same {bytes} bytes; {:.0}/s",
+            turns.last_rate()
+        );
+        report.add(name, turns.median(|[bare, ours]| ours / bare), "×", yardstick, Aim::AtMost(1.5, "≤ 1.5 ×"));
+        Ok(())
+    }
+
+    /// The same for a tool. What every call pays for being decided over and recorded is not the tool's: a no-op that is treated
+    /// like it, less a ping, is left out.
+    async fn tool(&self, name: &'static str, message: &Value, report: &mut Report) -> Result<()> {
+        let (bench, tool) = (self.bench, self.bench.asked(message));
+        let (echo, bytes) = self.echo_of(&tool).await?;
+        let sides = [echo.asked(&tool), bench.asked(&ping()), bench.asked(&no_op()), tool];
+        let turns = Turns::take(self.options.rounds, &sides).await?;
+        let record_us = turns.median(|[_, ping, no_op, _]| no_op - ping);
+        let (bare_us, tool_us) = (turns.median(|[bare, ..]| bare), turns.median(|[_, ping, no_op, tool]| tool - no_op + ping));
+        let yardstick = format!(
+            "{tool_us:.1} µs a request (and {record_us:.1} µs for gate and record) beside {bare_us:.1} µs of a bare echo of the \
+             same {bytes} bytes; {:.0}/s",
+            turns.last_rate()
+        );
+        let ratio = turns.median(|[bare, ping, no_op, tool]| (tool - no_op + ping) / bare);
+        report.add(name, ratio, "×", yardstick, Aim::AtMost(3.0, "≤ 3 ×"));
+        Ok(())
+    }
+
+    /// A bare server that answers what `side` answers, and how many bytes those are.
+    async fn echo_of(&self, side: &Side<'_>) -> Result<(Echo, usize)> {
+        let answer = Connection::open(side.address).await?.exchange(&side.request).await?.body.to_vec();
         let file = self.folder.join("answer.json");
         std::fs::write(&file, &answer)?;
         let (address, path) = (free_address()?, file.display().to_string());
-        let mut echo = Process::start(&options.binary, &["bench", "echo", "--listen", &address.to_string(), "--answer", &path])?;
-        echo.wait_for(address, Instant::now()).await?;
-        let time = Duration::from_secs(options.seconds);
-        let mut rounds = Vec::new();
-        for _ in 0..options.rounds {
-            let bare = load(&echo, address, CONNECTIONS, time, &request).await?;
-            rounds.push((load(&bench.process, bench.address, CONNECTIONS, time, &request).await?, bare));
-        }
-        let (ours, bare) = median(rounds).context("at least one round")?;
-        let (ours_us, bare_us) = (ours.cpu_us() - record_us, bare.cpu_us());
-        let record = if record_us > 0.0 { format!(" (and {record_us:.1} µs for gate and record)") } else { String::new() };
-        let bytes = answer.len();
-        let yardstick = format!(
-            "{ours_us:.1} µs a request{record} beside {bare_us:.1} µs of a bare echo of the same {bytes} bytes; {:.0}/s",
-            ours.rate()
-        );
-        report.add(name, ours_us / bare_us, "×", yardstick, aim);
-        Ok(())
+        let arguments = ["bench", "echo", "--listen", &address.to_string(), "--answer", &path];
+        let mut process = Process::start(&self.options.binary, &arguments)?;
+        process.wait_for(address, Instant::now()).await?;
+        Ok((Echo { process, address }, answer.len()))
     }
 }
 
-/// The round whose ratio is in the middle: a neighbour that wakes up for a second spoils one round, not the figure.
-fn median(mut rounds: Vec<(Load, Load)>) -> Option<(Load, Load)> {
-    let ratio = |(ours, bare): &(Load, Load)| ours.cpu_us() / bare.cpu_us();
-    rounds.sort_by(|left, right| ratio(left).total_cmp(&ratio(right)));
-    rounds.get(rounds.len() / 2).copied()
+/// A bare server.
+struct Echo {
+    process: Process,
+    address: SocketAddr,
+}
+
+impl Echo {
+    /// The echo, sent what the other is sent.
+    fn asked(&self, other: &Side<'_>) -> Side<'_> {
+        Side { process: &self.process, address: self.address, request: other.request.clone() }
+    }
 }
 
 /// The same call before and after thousands of orgs were made.
-async fn many_orgs(options: &DoorsOptions, bench: &Bench, message: &Value, report: &mut Report) -> Result<()> {
-    let (request, time) = (bench.request(message), Duration::from_secs(options.seconds));
-    let before = load(&bench.process, bench.address, CONNECTIONS, time, &request).await?;
-    let each = options.orgs.div_ceil(CONNECTIONS as u32);
+async fn many_orgs(orgs: u32, bench: &Bench, message: &Value, report: &mut Report) -> Result<()> {
+    let request = bench.request(message);
+    let before = load(&bench.process, bench.address, CONNECTIONS, LOAD, &request).await?;
+    let each = orgs.div_ceil(CONNECTIONS as u32);
     try_join_all((0..CONNECTIONS).map(|worker| async move {
         let mut connection = Connection::open(bench.address).await?;
         for number in 0..each {
@@ -251,7 +267,7 @@ async fn many_orgs(options: &DoorsOptions, bench: &Bench, message: &Value, repor
         anyhow::Ok(())
     }))
     .await?;
-    let after = load(&bench.process, bench.address, CONNECTIONS, time, &request).await?;
+    let after = load(&bench.process, bench.address, CONNECTIONS, LOAD, &request).await?;
     let yardstick = format!("{:.1} µs before and {:.1} µs after, org {}", before.cpu_us(), after.cpu_us(), bench.org);
     report.add("a call among 10,000 orgs", after.cpu_us() / before.cpu_us(), "×", yardstick, Aim::AtMost(1.15, "≤ 1.15 ×"));
     Ok(())

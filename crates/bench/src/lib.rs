@@ -16,6 +16,7 @@ mod search;
 mod sql;
 mod times;
 mod trail;
+mod turns;
 mod words;
 
 pub use doors::{DoorsOptions, doors};

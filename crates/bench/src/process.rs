@@ -15,6 +15,9 @@ const START_LIMIT: Duration = Duration::from_secs(20);
 /// A child that is killed when it is let go of.
 pub(crate) struct Process(Child);
 
+/// A process that used next to no processor time for so long is at rest.
+const REST: Duration = Duration::from_millis(30);
+
 impl Process {
     /// Starts `binary`; what it prints is thrown away, what it complains about is not.
     pub(crate) fn start(binary: &Path, arguments: &[&str]) -> Result<Self> {
@@ -43,6 +46,19 @@ impl Process {
             nanoseconds += text.split(' ').next().and_then(|field| field.parse::<u64>().ok()).unwrap_or(0);
         }
         Ok(Duration::from_nanos(nanoseconds))
+    }
+
+    /// The same, once it has nothing more to do.
+    pub(crate) async fn cpu_at_rest(&self) -> Result<Duration> {
+        let mut spent = self.cpu()?;
+        loop {
+            tokio::time::sleep(REST).await;
+            let now = self.cpu()?;
+            if now.saturating_sub(spent) < REST / 50 {
+                return Ok(now);
+            }
+            spent = now;
+        }
     }
 
     /// Memory in use.

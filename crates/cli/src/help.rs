@@ -206,4 +206,4 @@ Examples:
 
 pub(crate) const BENCH: &str = "\
 Example:
-  toolcrib bench doors --rounds 3 --orgs 0";
+  toolcrib bench doors --rounds 10 --orgs 0";

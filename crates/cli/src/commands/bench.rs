@@ -21,11 +21,8 @@ enum What {
     /// The doors beside a bare HTTP echo, writers that share commits, memory and start-up
     #[command(after_help = "Exit code 1 when a figure misses its aim. Build with --release, or the figures mean nothing.")]
     Doors {
-        /// How long each load lasts, in each round
-        #[arg(long, value_name = "SECONDS", default_value_t = 1)]
-        seconds: u64,
-        /// Rounds in which the server and its yardstick take turns
-        #[arg(long, default_value_t = 7)]
+        /// Rounds in which the server and its yardsticks take turns
+        #[arg(long, default_value_t = 40)]
         rounds: u32,
         /// Orgs to make before the last measurement; 0 leaves it out
         #[arg(long, default_value_t = 10_000)]
@@ -37,11 +34,8 @@ enum What {
     /// What the gate, policies and the audit trail add to a call
     #[command(after_help = "Exit code 1 when a figure misses its aim. Build with --release, or the figures mean nothing.")]
     Governance {
-        /// How long each load lasts, in each round
-        #[arg(long, value_name = "SECONDS", default_value_t = 1)]
-        seconds: u64,
-        /// Rounds, of which the median counts
-        #[arg(long, default_value_t = 7)]
+        /// Rounds in which what is compared takes turns, and of which the median counts
+        #[arg(long, default_value_t = 40)]
         rounds: u32,
         /// Entries of the trail that is verified
         #[arg(long, default_value_t = 50_000)]
@@ -123,8 +117,8 @@ enum What {
 pub(crate) async fn run(args: BenchArgs) -> Result<bool> {
     match args.what {
         What::Echo { listen, answer } => bench::echo(listen, &answer).await.map(|()| true),
-        What::Doors { seconds, rounds, orgs, json } => {
-            show(&bench::doors(&DoorsOptions { binary: this_binary()?, seconds, rounds, orgs }).await?, json)
+        What::Doors { rounds, orgs, json } => {
+            show(&bench::doors(&DoorsOptions { binary: this_binary()?, rounds, orgs }).await?, json)
         }
         What::Audit { entries, requests, json } => {
             show(&bench::audit(&AuditOptions { binary: this_binary()?, entries, requests }).await?, json)
@@ -135,8 +129,8 @@ pub(crate) async fn run(args: BenchArgs) -> Result<bool> {
         }
         What::Search { questions, items, json } => show(&bench::search(&SearchOptions { questions, items })?, json),
         What::Graph { triplets, questions, json } => show(&bench::graph(&GraphOptions { triplets, rounds: questions })?, json),
-        What::Governance { seconds, rounds, entries, json } => {
-            show(&bench::governance(&GovernanceOptions { binary: this_binary()?, seconds, rounds, entries }).await?, json)
+        What::Governance { rounds, entries, json } => {
+            show(&bench::governance(&GovernanceOptions { binary: this_binary()?, rounds, entries }).await?, json)
         }
     }
 }
