@@ -115,6 +115,8 @@ pub const POLICY_SET_CACHE_BYTES_MAX: u64 = 20_000_000;
 pub const QUESTIONS_AT_ONCE: usize = 2;
 /// How long such a question waits for its turn.
 pub const QUESTION_WAIT_SECONDS: u64 = 10;
+/// Pages of rows kept in memory until their org is written to; each is some kilobytes.
+pub const KEPT_ANSWERS_MAX: usize = 256;
 /// Signing keys kept opened between records; each is some hundred bytes.
 pub const SIGNING_KEY_CACHE_MAX: usize = 10_000;
 /// How soon the record of a read is on disk. The read itself does not wait for it.

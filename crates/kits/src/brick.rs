@@ -1,5 +1,7 @@
 //! Bricks as they are read: short in lists, in full one at a time.
 
+use std::sync::Arc;
+
 use base::{BrickId, BrickVersionId, Cursor, Error, Page, PageRequest, Result, Timestamp, limits};
 use store::{Row, params};
 
@@ -60,7 +62,7 @@ pub struct BrickVersion {
 
 impl Workshop {
     /// The newest bricks, newest first.
-    pub async fn list_bricks(&self, status: Option<Status>, limit: u32) -> Result<Vec<BrickSummary>> {
+    pub async fn list_bricks(&self, status: Option<Status>, limit: u32) -> Result<Arc<Vec<BrickSummary>>> {
         self.brick_rows(status, None, limit.min(limits::PAGE_ROWS_MAX)).await
     }
 
@@ -69,15 +71,14 @@ impl Workshop {
         let rows = page.rows.clamp(1, limits::PAGE_ROWS_MAX);
         let found = self.brick_rows(status, page.after.as_ref(), rows + 1).await?;
         let cursor_of = |brick: &BrickSummary| Cursor { created_at: brick.created_at, id: brick.brick_id.as_str().to_owned() };
-        Ok(Page::from_rows(found, rows, cursor_of))
+        Ok(Page::from_rows(Arc::unwrap_or_clone(found), rows, cursor_of))
     }
 
-    async fn brick_rows(&self, status: Option<Status>, after: Option<&Cursor>, rows: u32) -> Result<Vec<BrickSummary>> {
+    async fn brick_rows(&self, status: Option<Status>, after: Option<&Cursor>, rows: u32) -> Result<Arc<Vec<BrickSummary>>> {
         let (time, id) = position(after);
         match status {
-            None if after.is_none() => self.rows.query(sql::NEWEST_BRICKS, &params![rows], summary).await,
-            None => self.rows.query(sql::BRICKS, &params![time, id, rows], summary).await,
-            Some(status) => self.rows.query(sql::BRICKS_OF_STATUS, &params![time, id, rows, status.word()], summary).await,
+            None => self.rows.query_kept(sql::BRICKS, &params![time, id, rows], summary).await,
+            Some(status) => self.rows.query_kept(sql::BRICKS_OF_STATUS, &params![time, id, rows, status.word()], summary).await,
         }
     }
 

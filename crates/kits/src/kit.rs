@@ -1,5 +1,7 @@
 //! Kits as they are read: short in lists, inspected by agents, in full for people.
 
+use std::sync::Arc;
+
 use base::{BrickId, BrickVersionId, Cursor, KitId, KitVersionId, Page, PageRequest, Result, Timestamp, limits};
 use store::{OrgTx, Row, params};
 
@@ -119,7 +121,7 @@ pub(crate) struct Head {
 
 impl Workshop {
     /// The newest kits, newest first.
-    pub async fn list_kits(&self, status: Option<Status>, limit: u32) -> Result<Vec<KitSummary>> {
+    pub async fn list_kits(&self, status: Option<Status>, limit: u32) -> Result<Arc<Vec<KitSummary>>> {
         self.kit_rows(status, None, limit.min(limits::PAGE_ROWS_MAX)).await
     }
 
@@ -128,14 +130,14 @@ impl Workshop {
         let rows = page.rows.clamp(1, limits::PAGE_ROWS_MAX);
         let found = self.kit_rows(status, page.after.as_ref(), rows + 1).await?;
         let cursor_of = |kit: &KitSummary| Cursor { created_at: kit.created_at, id: kit.kit_id.as_str().to_owned() };
-        Ok(Page::from_rows(found, rows, cursor_of))
+        Ok(Page::from_rows(Arc::unwrap_or_clone(found), rows, cursor_of))
     }
 
-    async fn kit_rows(&self, status: Option<Status>, after: Option<&Cursor>, rows: u32) -> Result<Vec<KitSummary>> {
+    async fn kit_rows(&self, status: Option<Status>, after: Option<&Cursor>, rows: u32) -> Result<Arc<Vec<KitSummary>>> {
         let (time, id) = position(after);
         match status {
-            None => self.rows.query(sql::KITS, &params![time, id, rows], summary).await,
-            Some(status) => self.rows.query(sql::KITS_OF_STATUS, &params![time, id, rows, status.word()], summary).await,
+            None => self.rows.query_kept(sql::KITS, &params![time, id, rows], summary).await,
+            Some(status) => self.rows.query_kept(sql::KITS_OF_STATUS, &params![time, id, rows, status.word()], summary).await,
         }
     }
 

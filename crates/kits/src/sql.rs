@@ -10,10 +10,6 @@ pub(crate) const INSERT_BRICK_VERSION: &str = "INSERT INTO brick_versions
     (org_id, id, brick_id, version, status, evaluation_prompt, created_by, created_at)
     VALUES (?1, ?2, ?3, ?4, 'draft', ?5, ?6, ?7)";
 
-/// The newest of all: what `bricks.list` reads most, without a comparison per row.
-pub(crate) const NEWEST_BRICKS: &str = "SELECT id, brick_key, name, status, current_version_id, created_at, updated_at
-    FROM bricks WHERE org_id = ?1 ORDER BY created_at DESC, id DESC LIMIT ?2";
-
 /// Newest first, after the row made at `?2` with the id `?3`.
 pub(crate) const BRICKS: &str = "SELECT id, brick_key, name, status, current_version_id, created_at, updated_at
     FROM bricks WHERE org_id = ?1 AND (created_at, id) < (?2, ?3)
@@ -193,9 +189,9 @@ mod tests {
                 bricks.insert(0, brick);
             }
             let listed = workshop.list_bricks(None, 100).await.unwrap();
-            assert_eq!(listed.into_iter().map(|brick| brick.brick_id).collect::<Vec<_>>(), bricks);
+            assert_eq!(listed.iter().map(|brick| brick.brick_id).collect::<Vec<_>>(), bricks);
             let listed = workshop.list_kits(None, 100).await.unwrap();
-            assert_eq!(listed.into_iter().map(|kit| kit.kit_id).collect::<Vec<_>>(), kits);
+            assert_eq!(listed.iter().map(|kit| kit.kit_id).collect::<Vec<_>>(), kits);
         }
     }
 }

@@ -11,6 +11,7 @@
 
 mod changes;
 mod faults;
+mod kept;
 mod migrate;
 mod param;
 mod postgres;

@@ -7,6 +7,7 @@ use base::{OrgId, Result};
 use crate::param::{AsParam, Param};
 use crate::row::Row;
 use crate::seal::{Claim, Seal, Sealing};
+use crate::store::Lane;
 use crate::{Store, Told, Tx};
 
 /// One org's rows.
@@ -47,6 +48,17 @@ impl OrgStore {
         self.store.query(sql, &led_by(&self.org, params), map).await
     }
 
+    /// The same for pages that many ask for: they may come from memory, and are never older than the last write that was
+    /// acknowledged.
+    pub async fn query_kept<T: Send + Sync + 'static>(
+        &self,
+        sql: &'static str,
+        params: &[Param<'_>],
+        map: impl FnMut(&Row<'_>) -> Result<T> + Send,
+    ) -> Result<Arc<Vec<T>>> {
+        self.store.query_kept(&self.org, sql, &led_by(&self.org, params), map).await
+    }
+
     /// The first row of [`OrgStore::query`].
     pub async fn first<T>(
         &self,
@@ -70,7 +82,7 @@ impl OrgStore {
     /// run again after a lost race, so it must not have effects outside the transaction.
     pub async fn write<T: Send + 'static>(&self, job: impl FnMut(&mut OrgTx<'_, '_>) -> Result<T> + Send + 'static) -> Result<T> {
         let (job, claim) = self.carrying_seal(job);
-        settled(self.store.write(self.org.as_str(), job).await, claim)
+        settled(self.store.write(Lane::Org(self.org), job).await, claim)
     }
 
     /// A transaction that is written when this answers, so that a killed process loses nothing, and on disk within

@@ -8,6 +8,7 @@ use tokio::sync::oneshot;
 use tokio::task::JoinHandle;
 
 use crate::faults::Faults;
+use crate::kept::Question;
 use crate::param::{self, Param};
 use crate::postgres::Postgres;
 use crate::row::Row;
@@ -15,8 +16,22 @@ use crate::scoped::OrgStore;
 use crate::sqlite::{self, Sqlite};
 use crate::{Tx, sql};
 
-/// The lane of writes that belong to no org.
-const INSTANCE_LANE: &str = "instance";
+/// Whose rows a write is about. Writes of one lane never overlap.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Lane {
+    /// No org's in particular.
+    Instance,
+    Org(OrgId),
+}
+
+impl Lane {
+    pub(crate) fn as_str(&self) -> &str {
+        match self {
+            Lane::Instance => "instance",
+            Lane::Org(org) => org.as_str(),
+        }
+    }
+}
 
 /// Where the rows are.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -112,22 +127,40 @@ impl Store {
         Ok(self.query(sql, params, map).await?.into_iter().next())
     }
 
+    /// Rows of one org, from memory where they are known not to have changed.
+    pub(crate) async fn query_kept<T: Send + Sync + 'static>(
+        &self,
+        org: &OrgId,
+        sql: &'static str,
+        params: &[Param<'_>],
+        mut map: impl FnMut(&Row<'_>) -> Result<T> + Send,
+    ) -> Result<Arc<Vec<T>>> {
+        match &*self.0 {
+            On::Sqlite(on) => on.kept.answer(Question::new(org, sql, params), || {
+                param::check(params)?;
+                on.faults.step()?;
+                on.readers.with(|connection| sqlite::query(connection, sql, params, &mut map))
+            }),
+            On::Postgres(_) => self.query(sql, params, map).await.map(Arc::new),
+        }
+    }
+
     /// A write that belongs to no org: new orgs, instance keys.
     pub async fn write_instance<T: Send + 'static>(
         &self,
         job: impl FnMut(&mut Tx<'_>) -> Result<T> + Send + 'static,
     ) -> Result<T> {
-        self.write(INSTANCE_LANE, job).await
+        self.write(Lane::Instance, job).await
     }
 
     pub(crate) async fn write<T: Send + 'static>(
         &self,
-        lane: &str,
+        lane: Lane,
         job: impl FnMut(&mut Tx<'_>) -> Result<T> + Send + 'static,
     ) -> Result<T> {
         match &*self.0 {
-            On::Sqlite(on) => on.writer.write(job).await,
-            On::Postgres(on) => on.write(lane, job).await,
+            On::Sqlite(on) => on.writer.write(lane, job).await,
+            On::Postgres(on) => on.write(lane.as_str(), job).await,
         }
     }
 

@@ -4,6 +4,8 @@
 mod cases;
 #[path = "store/changes.rs"]
 mod changes;
+#[path = "store/kept.rs"]
+mod kept;
 #[path = "store/nodes.rs"]
 mod nodes;
 #[path = "store/schema.rs"]

@@ -49,7 +49,7 @@ both_engines! {
         }
         brick_in(&case.neighbour(), "Same").await;
         let keys: BTreeSet<_> =
-            case.workshop.list_bricks(None, 20).await.unwrap().into_iter().map(|brick| brick.brick_key).collect();
+            case.workshop.list_bricks(None, 20).await.unwrap().iter().map(|brick| brick.brick_key.clone()).collect();
         assert_eq!(keys, ["same", "same_2", "same_2_2", "same_3", "brick"].map(String::from).into());
     }
 

@@ -135,11 +135,11 @@ both_engines! {
         let kit = case.kit(&[&one]).await;
         let code = case.workshop.list_kits(None, 1).await.unwrap()[0].kit_code.clone();
         let second = case.new_kit_version(&kit.kit_id, &[&one, &two]).await.unwrap();
-        let drafted = case.workshop.list_kits(None, 1).await.unwrap().remove(0);
+        let drafted = case.workshop.list_kits(None, 1).await.unwrap()[0].clone();
         assert_eq!((&drafted.current_version_id, drafted.brick_count), (&second, 2));
         case.workshop.publish_kit(kit.kit_id.as_str()).await.unwrap();
         let third = case.new_kit_version(&kit.kit_id, &[&two]).await.unwrap();
-        let published = case.workshop.list_kits(None, 1).await.unwrap().remove(0);
+        let published = case.workshop.list_kits(None, 1).await.unwrap()[0].clone();
         assert_eq!((&published.current_version_id, published.brick_count), (&second, 2));
         assert_eq!((published.status, published.kit_code), (Status::Published, code));
         let full = case.workshop.kit(kit.kit_id.as_str()).await.unwrap().unwrap();

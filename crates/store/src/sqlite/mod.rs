@@ -12,6 +12,7 @@ use rusqlite::{Connection, ErrorCode, OpenFlags, Statement, TransactionBehavior,
 
 use crate::changes::ChangeNumbers;
 use crate::faults::Faults;
+use crate::kept::{Kept, Written};
 use crate::migrate::migrate;
 use crate::param::Param;
 use crate::row::Row;
@@ -25,6 +26,7 @@ pub(crate) struct Sqlite {
     pub(crate) readers: Readers,
     pub(crate) writer: Writer,
     pub(crate) changes: ChangeNumbers,
+    pub(crate) kept: Kept,
     pub(crate) faults: Faults,
 }
 
@@ -39,8 +41,9 @@ impl Sqlite {
         migrate(&mut Tx::sqlite(&migration, &Faults::NONE), clock)?;
         migration.commit().map_err(from_sqlite)?;
         let changes = ChangeNumbers::new();
-        let writer = Writer::start(connection, changes.clone(), log_sync::LogSync::start(path)?, faults.clone())?;
-        Ok(Self { readers: Readers::new(path), writer, changes, faults })
+        let (log, written) = (log_sync::LogSync::start(path)?, Written::new());
+        let writer = Writer::start(connection, changes.clone(), written.clone(), log, faults.clone())?;
+        Ok(Self { readers: Readers::new(path), writer, changes, kept: Kept::new(written), faults })
     }
 }
 

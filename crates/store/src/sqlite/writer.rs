@@ -4,6 +4,7 @@
 //! commit that holds it is on disk. Notes are acknowledged once they are written; [`LogSync`] brings them to disk soon after.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
 
 use base::{Error, OrgId, Result, limits};
 use rusqlite::Connection;
@@ -13,6 +14,8 @@ use super::from_sqlite;
 use super::log_sync::LogSync;
 use crate::changes::ChangeNumbers;
 use crate::faults::Faults;
+use crate::kept::Written;
+use crate::store::Lane;
 use crate::tx::Tx;
 
 /// The way to the writer thread.
@@ -21,25 +24,35 @@ pub(crate) struct Writer {
 }
 
 enum Message {
-    Write(Box<dyn Job>),
+    Write(Lane, Box<dyn Job>),
     Note(Box<dyn Job>),
     Stop(oneshot::Sender<()>),
 }
 
 impl Writer {
     /// Gives `connection` to a thread of its own.
-    pub(crate) fn start(connection: Connection, changes: ChangeNumbers, log: LogSync, faults: Faults) -> Result<Self> {
+    pub(crate) fn start(
+        connection: Connection,
+        changes: ChangeNumbers,
+        written: Arc<Written>,
+        log: LogSync,
+        faults: Faults,
+    ) -> Result<Self> {
         let (queue, jobs) = mpsc::channel(limits::WRITE_QUEUE_MAX);
         std::thread::Builder::new()
             .name("toolcrib-writer".into())
-            .spawn(move || run(Writing { connection, changes, log, faults, syncs_commits: true }, jobs))
+            .spawn(move || run(Writing { connection, changes, written, log, faults, syncs_commits: true }, jobs))
             .map_err(Error::internal)?;
         Ok(Self { queue })
     }
 
     /// Runs `job` in a transaction and answers when it is on disk.
-    pub(crate) async fn write<T: Send + 'static>(&self, job: impl FnMut(&mut Tx<'_>) -> Result<T> + Send + 'static) -> Result<T> {
-        let answer = self.queue(job, Message::Write)?;
+    pub(crate) async fn write<T: Send + 'static>(
+        &self,
+        lane: Lane,
+        job: impl FnMut(&mut Tx<'_>) -> Result<T> + Send + 'static,
+    ) -> Result<T> {
+        let answer = self.queue(job, |job| Message::Write(lane, job))?;
         answer.await.map_err(|_| Error::unavailable("the writer stopped"))?
     }
 
@@ -54,7 +67,7 @@ impl Writer {
     fn queue<T: Send + 'static>(
         &self,
         job: impl FnMut(&mut Tx<'_>) -> Result<T> + Send + 'static,
-        message: fn(Box<dyn Job>) -> Message,
+        message: impl FnOnce(Box<dyn Job>) -> Message,
     ) -> Result<oneshot::Receiver<Result<T>>> {
         let (reply, answer) = oneshot::channel();
         let job = TypedJob { job, outcome: None, reply };
@@ -122,6 +135,7 @@ impl<T: Send, F: FnMut(&mut Tx<'_>) -> Result<T> + Send> Job for TypedJob<T, F> 
 struct Writing {
     connection: Connection,
     changes: ChangeNumbers,
+    written: Arc<Written>,
     log: LogSync,
     faults: Faults,
     /// Whether the connection is set to sync at each commit.
@@ -129,24 +143,23 @@ struct Writing {
 }
 
 fn run(mut writing: Writing, mut queue: mpsc::Receiver<Message>) {
-    let mut batch: Vec<Box<dyn Job>> = Vec::new();
+    let (mut batch, mut lanes): (Vec<Box<dyn Job>>, Vec<Lane>) = Default::default();
     while let Some(message) = queue.blocking_recv() {
         let mut stop = None;
-        let mut must_sync = false;
         let mut next = Some(message);
         while let Some(message) = next {
             match message {
-                Message::Write(job) if job.is_wanted() => {
-                    must_sync = true;
+                Message::Write(lane, job) if job.is_wanted() => {
+                    lanes.push(lane);
                     batch.push(job);
                 }
-                Message::Write(_) => {}
+                Message::Write(..) => {}
                 Message::Note(job) => batch.push(job),
                 Message::Stop(done) => stop = Some(done),
             }
             next = if batch.len() < limits::COMMIT_JOBS_MAX && stop.is_none() { queue.try_recv().ok() } else { None };
         }
-        writing.commit_together(&mut batch, must_sync);
+        writing.commit_together(&mut batch, &mut lanes);
         if let Some(done) = stop {
             // Whoever waits may open, copy or remove the file next.
             drop(writing);
@@ -158,13 +171,15 @@ fn run(mut writing: Writing, mut queue: mpsc::Receiver<Message>) {
 }
 
 impl Writing {
-    /// Runs every job of `batch` in one transaction and acknowledges them after its commit.
-    fn commit_together(&mut self, batch: &mut Vec<Box<dyn Job>>, must_sync: bool) {
+    /// Runs every job of `batch` in one transaction and acknowledges them after its commit. `lanes` are those of its writes: the
+    /// rest are notes.
+    fn commit_together(&mut self, batch: &mut Vec<Box<dyn Job>>, lanes: &mut Vec<Lane>) {
         if batch.is_empty() {
             return;
         }
         let mut bumped = Vec::new();
-        let committed = self.commit(batch, must_sync, &mut bumped);
+        let committed = self.commit(batch, !lanes.is_empty(), &mut bumped);
+        lanes.drain(..).for_each(|lane| self.written.add(lane));
         match &committed {
             Ok(()) => self.changes.committed(&bumped),
             Err(error) => {

@@ -31,6 +31,18 @@ async fn nodes_see_each_others_change_numbers() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn no_node_remembers_what_another_has_changed() {
+    let (test, org) = notes(Engine::Postgres).await;
+    let elsewhere = rows_of(&test.second_node().await, &org);
+    let newest = "SELECT id FROM notes WHERE org_id = ?1 ORDER BY id DESC LIMIT ?2";
+    for id in ["a", "b", "c"] {
+        org.write(move |tx| insert(tx, id)).await.unwrap();
+        let found = elsewhere.query_kept(newest, &params![1_u32], |row| row.get::<String>(0)).await.unwrap();
+        assert_eq!(*found, [id]);
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn writes_of_one_org_never_overlap_across_nodes() {
     let (test, org) = notes(Engine::Postgres).await;
     let elsewhere = rows_of(&test.second_node().await, &org);

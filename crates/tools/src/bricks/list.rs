@@ -58,16 +58,16 @@ impl Tool for List {
         let limit = input.limit.unwrap_or(LIMIT_DEFAULT);
         let bricks = call.workshop().list_bricks(input.status.map(Into::into), limit).await?;
         let text = format!("Listed {} brick(s).", bricks.len());
-        Ok(Answer::new(text, Output { bricks: bricks.into_iter().map(Brick::from).collect() }))
+        Ok(Answer::new(text, Output { bricks: bricks.iter().map(Brick::from).collect() }))
     }
 }
 
-impl From<::kits::BrickSummary> for Brick {
-    fn from(brick: ::kits::BrickSummary) -> Self {
+impl From<&::kits::BrickSummary> for Brick {
+    fn from(brick: &::kits::BrickSummary) -> Self {
         Self {
             brick_id: brick.brick_id,
-            brick_key: brick.brick_key,
-            brick_name: brick.brick_name,
+            brick_key: brick.brick_key.clone(),
+            brick_name: brick.brick_name.clone(),
             status: brick.status.into(),
             current_version_id: brick.current_version_id,
             updated_at: brick.updated_at,

@@ -60,16 +60,16 @@ impl Tool for List {
         let limit = input.limit.unwrap_or(LIMIT_DEFAULT);
         let kits = call.workshop().list_kits(input.status.map(Into::into), limit).await?;
         let text = format!("Listed {} kit(s).", kits.len());
-        Ok(Answer::new(text, Output { kits: kits.into_iter().map(Kit::from).collect() }))
+        Ok(Answer::new(text, Output { kits: kits.iter().map(Kit::from).collect() }))
     }
 }
 
-impl From<::kits::KitSummary> for Kit {
-    fn from(kit: ::kits::KitSummary) -> Self {
+impl From<&::kits::KitSummary> for Kit {
+    fn from(kit: &::kits::KitSummary) -> Self {
         Self {
             kit_id: kit.kit_id,
-            kit_code: kit.kit_code,
-            name: kit.name,
+            kit_code: kit.kit_code.clone(),
+            name: kit.name.clone(),
             status: kit.status.into(),
             current_version_id: kit.current_version_id,
             updated_at: kit.updated_at,

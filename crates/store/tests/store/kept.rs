@@ -1,0 +1,55 @@
+//! Pages that may come from memory are never older than the last write that was acknowledged.
+#![cfg(test)]
+
+use base::OrgId;
+use store::{OrgStore, params};
+use testkit::{Engine, both_engines};
+use tokio::task::JoinSet;
+
+use crate::cases::{insert, notes};
+
+const NEWEST: &str = "SELECT id FROM notes WHERE org_id = ?1 ORDER BY id DESC LIMIT ?2";
+
+async fn newest(org: &OrgStore, rows: u32) -> Vec<String> {
+    org.query_kept(NEWEST, &params![rows], |row| row.get::<String>(0)).await.unwrap().to_vec()
+}
+
+both_engines! {
+    async fn what_was_written_is_in_the_next_answer(engine: Engine) {
+        let (test, org) = notes(engine).await;
+        let other = test.new_org();
+        assert_eq!(newest(&org, 3).await, [""; 0]);
+        for id in ["a", "b", "c", "d"] {
+            org.write(move |tx| insert(tx, id)).await.unwrap();
+            // Asked twice: once it is read, once it may be remembered.
+            assert_eq!([newest(&org, 3).await[0].as_str(), newest(&org, 3).await[0].as_str()], [id, id]);
+            assert_eq!(newest(&other, 3).await, [""; 0]);
+        }
+        assert_eq!((newest(&org, 3).await, newest(&org, 1).await), (vec!["d".into(), "c".into(), "b".into()], vec!["d".into()]));
+        let taken_back = org.write(|tx| { insert(tx, "e")?; Err::<(), _>(base::Error::internal("not after all")) }).await;
+        taken_back.unwrap_err();
+        assert_eq!(newest(&org, 1).await, ["d"]);
+        let id: OrgId = *org.org();
+        let delete = move |tx: &mut store::Tx<'_>| tx.execute("DELETE FROM notes WHERE org_id = ?1", &params![id]);
+        test.store.write_instance(delete).await.unwrap();
+        assert_eq!(newest(&org, 3).await, [""; 0]);
+    }
+
+    async fn whoever_wrote_reads_it_whatever_others_write(engine: Engine) {
+        let (_test, org) = notes(engine).await;
+        let mut writers = JoinSet::new();
+        for writer in 0..8 {
+            let org = org.clone();
+            writers.spawn(async move {
+                for number in 0..20 {
+                    let id = format!("{writer} {number}");
+                    let written = id.clone();
+                    org.write(move |tx| insert(tx, &written)).await.unwrap();
+                    assert!(newest(&org, 1_000).await.contains(&id), "{id} was acknowledged");
+                }
+            });
+        }
+        writers.join_all().await;
+        assert_eq!(newest(&org, 1_000).await.len(), 160);
+    }
+}
