@@ -56,10 +56,15 @@ impl<const N: usize> Turns<N> {
     }
 
     fn median_of(&self, figure: impl Fn(&[Load; N]) -> f64) -> f64 {
-        let mut figures: Vec<f64> = self.0.iter().map(figure).collect();
-        figures.sort_by(f64::total_cmp);
-        figures.get(figures.len() / 2).copied().unwrap_or(f64::NAN)
+        median(self.0.iter().map(figure))
     }
+}
+
+/// The one in the middle.
+pub(crate) fn median(figures: impl Iterator<Item = f64>) -> f64 {
+    let mut figures: Vec<f64> = figures.collect();
+    figures.sort_by(f64::total_cmp);
+    figures.get(figures.len() / 2).copied().unwrap_or(f64::NAN)
 }
 
 #[cfg(test)]

@@ -79,7 +79,7 @@ impl OrgStore {
     }
 
     /// A transaction: kept when `job` answers `Ok`, on disk when this answers. Writes of one org never overlap. `job` may be
-    /// run again after a lost race, so it must not have effects outside the transaction.
+    /// run again after a lost race or beside one that failed, so it must not have effects outside the transaction.
     pub async fn write<T: Send + 'static>(&self, job: impl FnMut(&mut OrgTx<'_, '_>) -> Result<T> + Send + 'static) -> Result<T> {
         let (job, claim) = self.carrying_seal(job);
         settled(self.store.write(Lane::Org(self.org), job).await, claim)

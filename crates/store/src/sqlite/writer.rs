@@ -1,7 +1,6 @@
 //! The one writer of a SQLite file. Callers queue closures; those that wait together share one commit and one fsync.
 //!
-//! Each closure runs inside a savepoint, so a failing one takes nothing with it, and no write is acknowledged before the
-//! commit that holds it is on disk. Notes are acknowledged once they are written; [`LogSync`] brings them to disk soon after.
+//! A closure that fails takes nothing with it, and no write is acknowledged before the commit that holds it is on disk. Notes are acknowledged once they are written; [`LogSync`] brings them to disk soon after.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
@@ -91,6 +90,7 @@ impl Writer {
 /// A closure, its typed outcome, and who waits for it.
 trait Job: Send {
     fn is_wanted(&self) -> bool;
+    fn has_failed(&self) -> bool;
     /// Runs inside an open transaction; says whether its effects are to be kept, and which orgs it touched.
     fn run(&mut self, connection: &Connection, faults: &Faults) -> Option<Vec<OrgId>>;
     fn finish(self: Box<Self>, committed: Result<()>);
@@ -105,6 +105,10 @@ struct TypedJob<T, F> {
 impl<T: Send, F: FnMut(&mut Tx<'_>) -> Result<T> + Send> Job for TypedJob<T, F> {
     fn is_wanted(&self) -> bool {
         !self.reply.is_closed()
+    }
+
+    fn has_failed(&self) -> bool {
+        matches!(self.outcome, Some(Err(_)))
     }
 
     fn run(&mut self, connection: &Connection, faults: &Faults) -> Option<Vec<OrgId>> {
@@ -206,18 +210,34 @@ impl Writing {
         }
         self.faults.step()?;
         self.step("BEGIN IMMEDIATE")?;
-        for job in batch {
+        if !self.run_together(batch, bumped) {
+            self.step("ROLLBACK")?;
+            bumped.clear();
+            self.step("BEGIN IMMEDIATE")?;
+            self.run_apart(batch, bumped)?;
+        }
+        self.faults.step()?;
+        self.step("COMMIT")?;
+        if !sync || self.log.is_failing() {
+            self.log.sync_soon();
+        }
+        Ok(())
+    }
+
+    /// Runs every job, and says whether all went well. Without savepoints, for which SQLite copies every page that changes.
+    fn run_together(&self, batch: &mut [Box<dyn Job>], bumped: &mut Vec<OrgId>) -> bool {
+        batch.iter_mut().all(|job| job.run(&self.connection, &self.faults).map(|orgs| bumped.extend(orgs)).is_some())
+    }
+
+    /// Runs every job but the one that has failed, each in a savepoint, so that others may fail, too.
+    fn run_apart(&self, batch: &mut [Box<dyn Job>], bumped: &mut Vec<OrgId>) -> Result<()> {
+        for job in batch.iter_mut().filter(|job| !job.has_failed()) {
             self.step("SAVEPOINT job")?;
             match job.run(&self.connection, &self.faults) {
                 Some(orgs) => bumped.extend(orgs),
                 None => self.step("ROLLBACK TO job")?,
             }
             self.step("RELEASE job")?;
-        }
-        self.faults.step()?;
-        self.step("COMMIT")?;
-        if !sync || self.log.is_failing() {
-            self.log.sync_soon();
         }
         Ok(())
     }
