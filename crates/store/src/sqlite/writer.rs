@@ -188,9 +188,7 @@ impl Writing {
             Ok(()) => self.changes.committed(&bumped),
             Err(error) => {
                 tracing::error!(%error, writes = batch.len(), "commit failed");
-                if !self.connection.is_autocommit()
-                    && let Err(error) = self.step("ROLLBACK")
-                {
+                if let Err(error) = self.roll_back() {
                     tracing::error!(%error, "rollback failed");
                 }
             }
@@ -211,7 +209,7 @@ impl Writing {
         self.faults.step()?;
         self.step("BEGIN IMMEDIATE")?;
         if !self.run_together(batch, bumped) {
-            self.step("ROLLBACK")?;
+            self.roll_back()?;
             bumped.clear();
             self.step("BEGIN IMMEDIATE")?;
             self.run_apart(batch, bumped)?;
@@ -240,6 +238,11 @@ impl Writing {
             self.step("RELEASE job")?;
         }
         Ok(())
+    }
+
+    /// Takes the open transaction back, unless SQLite has done so itself: it does when the disk is full.
+    fn roll_back(&self) -> Result<()> {
+        if self.connection.is_autocommit() { Ok(()) } else { self.step("ROLLBACK") }
     }
 
     fn step(&self, sql: &str) -> Result<()> {
