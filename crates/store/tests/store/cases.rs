@@ -1,6 +1,7 @@
 //! A table to write to, and doors that hold a transaction open until a test has seen enough.
 #![cfg(test)]
 
+use std::convert::Infallible;
 use std::sync::mpsc;
 
 use base::Result;
@@ -48,20 +49,22 @@ pub(crate) fn door() -> (Opener, Door) {
 
 pub(crate) struct Door {
     arrive: mpsc::Sender<()>,
-    opened: mpsc::Receiver<()>,
+    opened: mpsc::Receiver<Infallible>,
 }
 
 impl Door {
-    /// Says that the transaction is here, and waits.
+    /// Says that the transaction is here, and waits. Once it was opened it stays so: a transaction may be run again.
     pub(crate) fn wait(&self) {
-        self.arrive.send(()).unwrap();
-        self.opened.recv().unwrap();
+        // Nobody listens and nobody sends any more when it is open: both are errors that mean "go on".
+        let _ = self.arrive.send(());
+        let _ = self.opened.recv();
     }
 }
 
 pub(crate) struct Opener {
     arrived: mpsc::Receiver<()>,
-    open: mpsc::Sender<()>,
+    /// Never sent on: the door is open when it is gone.
+    open: mpsc::Sender<Infallible>,
 }
 
 impl Opener {
@@ -70,7 +73,7 @@ impl Opener {
         self.arrived.recv().unwrap();
     }
 
-    pub(crate) fn open(&self) {
-        self.open.send(()).unwrap();
+    pub(crate) fn open(self) {
+        drop(self.open);
     }
 }
