@@ -61,6 +61,11 @@ impl Kept {
         self.answers.insert(question, Answer { as_of, rows: rows.clone() });
         Ok(rows)
     }
+
+    /// Makes every answer old.
+    pub(crate) fn forget(&self) {
+        self.written.add(Lane::Instance);
+    }
 }
 
 /// How often each org was written to. Some share a count, which only makes answers old that need not be.

@@ -222,6 +222,7 @@ impl Store {
             On::Sqlite(on) => {
                 // The writer goes last: only it can empty the log into the file.
                 on.readers.close();
+                on.kept.forget();
                 on.writer.stop().await;
             }
             On::Postgres(on) => on.close().await,

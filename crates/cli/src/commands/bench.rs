@@ -22,7 +22,7 @@ enum What {
     #[command(after_help = "Exit code 1 when a figure misses its aim. Build with --release, or the figures mean nothing.")]
     Doors {
         /// Rounds in which the server and its yardsticks take turns
-        #[arg(long, default_value_t = 40)]
+        #[arg(long, default_value_t = 40, value_parser = clap::value_parser!(u32).range(1..))]
         rounds: u32,
         /// Orgs to make before the last measurement; 0 leaves it out
         #[arg(long, default_value_t = 10_000)]
@@ -35,7 +35,7 @@ enum What {
     #[command(after_help = "Exit code 1 when a figure misses its aim. Build with --release, or the figures mean nothing.")]
     Governance {
         /// Rounds in which what is compared takes turns, and of which the median counts
-        #[arg(long, default_value_t = 40)]
+        #[arg(long, default_value_t = 40, value_parser = clap::value_parser!(u32).range(1..))]
         rounds: u32,
         /// Entries of the trail that is verified
         #[arg(long, default_value_t = 50_000)]

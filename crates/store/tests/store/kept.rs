@@ -1,7 +1,7 @@
 //! Pages that may come from memory are never older than the last write that was acknowledged.
 #![cfg(test)]
 
-use base::OrgId;
+use base::{Kind, OrgId};
 use store::{OrgStore, params};
 use testkit::{Engine, both_engines};
 use tokio::task::JoinSet;
@@ -33,6 +33,31 @@ both_engines! {
         let delete = move |tx: &mut store::Tx<'_>| tx.execute("DELETE FROM notes WHERE org_id = ?1", &params![id]);
         test.store.write_instance(delete).await.unwrap();
         assert_eq!(newest(&org, 3).await, [""; 0]);
+    }
+
+    async fn a_note_leaves_answers_standing_and_a_write_does_not(engine: Engine) {
+        let (_test, org) = notes(engine).await;
+        org.write(|tx| insert(tx, "a")).await.unwrap();
+        let mut reads = 0;
+        let mut ask = async || {
+            org.query_kept(NEWEST, &params![1_u32], |_| { reads += 1; Ok(()) }).await.unwrap();
+            reads
+        };
+        let first = ask().await;
+        org.note(|tx| tx.query(NEWEST, &params![1_u32], |_| Ok(()))).await.unwrap();
+        let after_a_note = ask().await;
+        org.write(|tx| insert(tx, "b")).await.unwrap();
+        let after_a_write = ask().await;
+        let expected = match engine { Engine::Sqlite => [1, 1, 2], Engine::Postgres => [1, 2, 3] };
+        assert_eq!([first, after_a_note, after_a_write], expected);
+    }
+
+    async fn a_closed_store_remembers_nothing(engine: Engine) {
+        let (test, org) = notes(engine).await;
+        newest(&org, 1).await;
+        test.store.close().await;
+        let refused = org.query_kept(NEWEST, &params![1_u32], |row| row.get::<String>(0)).await.unwrap_err();
+        assert_eq!(refused.kind(), Kind::Unavailable);
     }
 
     async fn whoever_wrote_reads_it_whatever_others_write(engine: Engine) {
