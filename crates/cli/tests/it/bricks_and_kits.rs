@@ -6,7 +6,6 @@ mod publishing;
 mod schemas;
 
 use serde_json::{Value, json};
-use server::Config;
 
 use crate::menu::TOOLS;
 use crate::support::{Agent, Reply, Session, Tenant};
@@ -50,12 +49,6 @@ impl<'c> Hand<'c> {
             async |tool: &str, member: &str| self.payload(tool, json!({"limit": 100})).await[member].as_array().unwrap().len();
         (count("bricks.list", "bricks").await, count("kits.list", "kits").await)
     }
-}
-
-/// The tests call often; how often one may call is tested elsewhere.
-fn patient(config: &mut Config) {
-    config.limits.agent_calls_burst = 10_000;
-    config.limits.agent_calls_per_minute = 10_000;
 }
 
 fn text(value: &Value) -> String {

@@ -18,8 +18,6 @@ static TURN: Mutex<()> = Mutex::const_new(());
 
 fn with_fixtures(config: &mut Config) {
     config.conformance = true;
-    // The suite asks as fast as it can; how often one may ask is tested elsewhere.
-    config.limits.agent_calls_burst = 10_000;
 }
 
 /// Runs everything that `revision` requires of a server. What fails or warns and is not in the baseline, and what is in the

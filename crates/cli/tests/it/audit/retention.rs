@@ -107,11 +107,7 @@ both_engines! {
 
     async fn a_pruning_that_breaks_off_anywhere_leaves_a_trail_that_verifies(engine: Engine) {
         let faults = Faults::on_demand();
-        let (crib, clock) = crib_at(engine, |config| {
-            config.faults = faults.clone();
-            config.limits.key_calls_burst = 10_000;
-        })
-        .await;
+        let (crib, clock) = crib_at(engine, |config| config.faults = faults.clone()).await;
         let tenant = crib.tenant().await;
         let session = tenant.session().await;
         // More than two transactions' worth.

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use serde_json::{Value, json};
 
-use super::{Hand, members, patient, sorted, text};
+use super::{Hand, members, sorted, text};
 use crate::support::{Crib, Engine, both_engines};
 
 fn brick() -> Value {
@@ -45,7 +45,7 @@ both_engines! {
     }
 
     async fn lengths_are_counted_in_unicode_scalar_values(engine: Engine) {
-        let crib = Crib::start_with(engine, patient).await;
+        let crib = Crib::start(engine).await;
         let tenant = crib.tenant().await;
         let session = &Hand::both(&tenant).await[0];
         let id = session.brick("pinned").await;
@@ -68,7 +68,7 @@ both_engines! {
     }
 
     async fn what_cannot_be_taken_is_refused_and_leaves_nothing(engine: Engine) {
-        let crib = Crib::start_with(engine, patient).await;
+        let crib = Crib::start(engine).await;
         let tenant = crib.tenant().await;
         for hand in Hand::both(&tenant).await {
             let (one, two) = (hand.brick("one").await, hand.brick("two").await);

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::{Hand, members, patient, sorted, text};
+use super::{Hand, members, sorted, text};
 use crate::support::{Crib, Engine, both_engines};
 
 const BRICK_ROW: [&str; 6] = ["brick_id", "brick_key", "brick_name", "status", "current_version_id", "updated_at"];
@@ -40,7 +40,7 @@ fn check_time(value: &Value) {
 
 both_engines! {
     async fn rows_have_the_seeds_members_newest_first_twenty_by_default(engine: Engine) {
-        let crib = Crib::start_with(engine, patient).await;
+        let crib = Crib::start(engine).await;
         let tenant = crib.tenant().await;
         let hands = Hand::both(&tenant).await;
         let (mut bricks, mut kits) = (Vec::new(), Vec::new());

@@ -2,6 +2,7 @@
 
 use std::sync::atomic::{AtomicU32, Ordering};
 
+use base::limits::Limits;
 use reqwest::Method;
 use serde_json::{Value, json};
 use server::{Config, Server};
@@ -22,6 +23,20 @@ pub(crate) struct Crib {
     pub(crate) folder: TempDir,
 }
 
+/// Tests call as often as the machine lets them, so a rate stops nobody, except in a test that sets one.
+fn tireless() -> Limits {
+    const NO_RATE: u32 = 1_000_000;
+    Limits {
+        agent_calls_per_minute: NO_RATE,
+        agent_calls_burst: NO_RATE,
+        key_calls_per_minute: NO_RATE,
+        key_calls_burst: NO_RATE,
+        org_calls_per_minute: NO_RATE,
+        org_calls_burst: NO_RATE,
+        ..Limits::default()
+    }
+}
+
 impl Crib {
     pub(crate) async fn start(engine: Engine) -> Self {
         Self::start_with(engine, |_| ()).await
@@ -36,6 +51,7 @@ impl Crib {
     pub(crate) async fn start_in(folder: TempDir, engine: Engine, change: impl FnOnce(&mut Config)) -> Self {
         let mut config = Config::new(folder.path().join("data"));
         config.listen = ([127, 0, 0, 1], 0).into();
+        config.limits = tireless();
         if engine == Engine::Postgres {
             config.database_url = Some(postgres::fresh_database());
         }
