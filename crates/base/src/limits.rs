@@ -127,6 +127,11 @@ pub const PRINCIPAL_CACHE_MAX: usize = 20_000;
 pub const LIMITER_CACHE_MAX: usize = 100_000;
 /// Password hashes computed at once: argon2 takes 19 MiB each.
 pub const PASSWORD_HASHES_AT_ONCE: usize = 2;
+/// How long `/readyz` answers what it found out last: anyone may ask, and finding out writes to the disk.
+pub const READINESS_KEPT_MS: u64 = 1_000;
+/// What is written to find out whether the store takes writes: about as much as a call and its record do, so that a disk with
+/// room for less is not called ready.
+pub const PROBE_BYTES: usize = 64 * 1024;
 /// Notifications of one call that may wait for a slow client.
 pub const NOTIFICATION_QUEUE_MAX: usize = 256;
 /// How long a client may keep a listed answer (`ttlMs`).

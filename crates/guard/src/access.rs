@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use base::secret::SecretHash;
 use base::{Error, Kind, OrgId, ProjectId, RequestId, Result, Scope, ScopeSet, Timestamp};
 use store::{OrgStore, OrgTx, Seal, params};
 
@@ -62,6 +63,8 @@ pub struct Access {
     pub(crate) cover: ProjectCover,
     /// When the caller's own key dies: what it mints does not live longer.
     pub(crate) expires_at: Option<Timestamp>,
+    /// The instance admin's key, when that was presented.
+    pub(crate) instance_key: Option<SecretHash>,
     pub(crate) clock: base::Clock,
     pub(crate) session_ttl_seconds: u64,
     pub(crate) ledger: Arc<Ledger>,
@@ -192,18 +195,17 @@ impl Guard {
         }
         let secret = bearer(credential.authorization)?;
         match self.presented_key(secret).await? {
-            Presented::InstanceAdmin => {
+            Presented::InstanceAdmin(key) => {
                 let org = org.ok_or_else(|| Error::invalid("org", "the instance admin says which org with ?org="))?;
                 let org = self.find_org(org).await?.ok_or_else(no_such_org)?;
-                Ok(self.make_access(&org, Who::InstanceAdmin, ScopeSet::EVERYTHING, ProjectCover::All))
+                Ok(Access { instance_key: Some(key), ..self.operator_access(&org) })
             }
             Presented::Key(key) => {
                 // A session's key opens that session's door and nothing else.
                 if key.session.is_some() {
                     return Err(Refusal::Forbidden);
                 }
-                // A bucket of its own: an agent that calls too much must not lock out who would stop it.
-                self.rates.allowance(&key.org, &format!("management/{}", key.id), self.key_rate()).take(1).await?;
+                self.rates.allowance_to_manage(&key.org, &key.id, self.key_rate()).take(1).await?;
                 self.require_own(&key.org, org).await?;
                 let access = self.make_access(&key.org, Who::Key(key.id), key.scopes, key.cover);
                 Ok(Access { expires_at: key.expires_at, ..access })
@@ -214,7 +216,7 @@ impl Guard {
     /// Lets in whoever holds the instance admin's key, and nobody else.
     pub async fn instance_access(&self, credential: &Credential<'_>) -> Result<(), Refusal> {
         match self.presented_key(bearer(credential.authorization)?).await? {
-            Presented::InstanceAdmin => Ok(()),
+            Presented::InstanceAdmin(_) => Ok(()),
             Presented::Key(_) => Err(Refusal::Forbidden),
         }
     }
@@ -240,6 +242,7 @@ impl Guard {
             scopes,
             cover,
             expires_at: None,
+            instance_key: None,
             clock: self.clock.clone(),
             session_ttl_seconds: self.limits.session_ttl_seconds,
             ledger: Arc::clone(&self.ledger),

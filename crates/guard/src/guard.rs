@@ -88,7 +88,7 @@ impl Guard {
         turn.map_err(|_| busy())?.map_err(Error::internal)
     }
 
-    /// Proves that the store answers.
+    /// Proves that the store can be read and written.
     pub async fn ready(&self) -> Result<()> {
         self.store.ping().await
     }

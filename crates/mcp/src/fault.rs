@@ -90,6 +90,19 @@ impl Fault {
         Self { error, rule: Some(Rule::Meta) }
     }
 
+    /// The same, and if it is about the arguments of `tool`, with everything that is said of bad arguments.
+    #[must_use]
+    pub fn about_arguments_of(mut self, tool: &str) -> Self {
+        if self.rule.is_some() || self.error.kind() != Kind::InvalidParams {
+            return self;
+        }
+        let parameter = self.error.data().get("parameter").cloned().unwrap_or_else(|| json!("arguments"));
+        let details = self.error.data().get("details").cloned();
+        let details = details.unwrap_or_else(|| json!([{"parameter": parameter, "message": self.error.message()}]));
+        self.error = self.error.with("parameter", parameter).with("details", details).with("tool", tool);
+        self
+    }
+
     /// The error inside.
     pub fn error(&self) -> &Error {
         &self.error

@@ -44,6 +44,30 @@ struct EmbedderFile {
     dimension: usize,
 }
 
+/// A master key, and where it was made if it was made just now.
+pub(crate) struct FoundMasterKey {
+    pub(crate) key: MasterKey,
+    made_at: Option<PathBuf>,
+}
+
+impl FoundMasterKey {
+    /// What to say when the data turned out to be written with another key. One that was made just now is no key of anything,
+    /// and must not be left where it looks like the right one.
+    pub(crate) fn refused(&self, error: Error) -> Error {
+        match &self.made_at {
+            Some(path) if error.kind() == Kind::Conflict => {
+                let left = fs::remove_file(path).err().map_or_else(String::new, |error| format!(" ({error})"));
+                let message = format!(
+                    "the master key that the data was written with is not at {}: put it back, or pass it with --master-key-file or TOOLCRIB_MASTER_KEY{left}",
+                    path.display()
+                );
+                Error::new(Kind::Conflict, message)
+            }
+            _ => error,
+        }
+    }
+}
+
 /// Reads the `server.json` of a data folder, if a server has ever been started there.
 pub fn find_running(data: &Path) -> Option<ServerFile> {
     serde_json::from_slice(&fs::read(data.join(SERVER_FILE)).ok()?).ok()
@@ -121,19 +145,20 @@ impl DataFolder {
         self.write_private(SERVER_FILE, text.as_bytes())
     }
 
-    /// The master key; in the data folder it is made on the first start.
-    pub(crate) fn master_key(&self, source: &MasterKeySource) -> Result<MasterKey> {
+    /// The master key. In the data folder it is made when there is none: it must be there before anything is encrypted with it.
+    pub(crate) fn master_key(&self, source: &MasterKeySource) -> Result<FoundMasterKey> {
+        let known = |key| FoundMasterKey { key, made_at: None };
         match source {
-            MasterKeySource::Given(hex) => MasterKey::from_hex(hex),
-            MasterKeySource::File(path) => read_master_key(path),
+            MasterKeySource::Given(hex) => MasterKey::from_hex(hex).map(known),
+            MasterKeySource::File(path) => read_master_key(path).map(known),
             MasterKeySource::DataFolder => {
                 let path = self.path.join(MASTER_KEY_FILE);
                 if path.exists() {
-                    return read_master_key(&path);
+                    return read_master_key(&path).map(known);
                 }
                 let key = MasterKey::generate();
                 self.write_private(MASTER_KEY_FILE, format!("{}\n", key.to_hex()).as_bytes())?;
-                Ok(key)
+                Ok(FoundMasterKey { key, made_at: Some(path) })
             }
         }
     }

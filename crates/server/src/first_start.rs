@@ -13,7 +13,7 @@ pub(crate) async fn ensure_default_org(guard: &Guard, root: Option<&std::path::P
     let orgs = guard.orgs().list(&one).await?;
     let org = match orgs.items.into_iter().next() {
         // Of several nodes that start together on one database, one makes the org and the others find it.
-        None => match guard.orgs().create(DEFAULT, true, None).await {
+        None => match guard.orgs().create(DEFAULT, false).await {
             Ok(org) => org,
             Err(error) if error.kind() == base::Kind::Conflict => return Ok(None),
             Err(error) => return Err(error),

@@ -15,9 +15,11 @@ impl Hosts {
 
     /// Whether a request was meant for this server, and not sent here by a page under another name.
     pub(crate) fn allow(&self, headers: &HeaderMap, uri: &Uri) -> bool {
-        let text = |name| headers.get(name).map(|value| value.to_str().unwrap_or_default());
-        let host = text(HOST).or_else(|| uri.authority().map(|authority| authority.as_str()));
-        host.is_some_and(|host| self.allows_host(host)) && text(ORIGIN).is_none_or(|origin| self.allows_origin(origin))
+        let all = |name| headers.get_all(name).iter().map(|value| value.to_str().unwrap_or_default());
+        let named = headers.contains_key(HOST) || uri.authority().is_some();
+        named
+            && all(HOST).chain(uri.authority().map(|authority| authority.as_str())).all(|host| self.allows_host(host))
+            && all(ORIGIN).all(|origin| self.allows_origin(origin))
     }
 
     /// Whether a `Host` header is ours.

@@ -21,6 +21,7 @@ mod listeners;
 mod listing;
 mod metrics;
 mod pipeline;
+mod readiness;
 mod record;
 mod request_id;
 mod routes;

@@ -33,18 +33,21 @@ pub(crate) async fn answer(state: &State, call: ToolCall<'_>) -> Result<Reply, F
     let work = async {
         let tool = state.catalogue.find(call.name.clone()?)?;
         record.names(tool.spec().name);
-        // The gate says when the arguments are looked at: after scope and allowlist.
-        let admitted = state.guard.admit(call.caller, tool.spec(), record.open(), |record| {
-            let arguments = tool.arguments(call.arguments.clone()?)?;
-            record.takes(&arguments)?;
-            tool.check(&arguments, call.exchange)?;
-            Ok::<_, Fault>(arguments)
-        })?;
-        record.admitted();
-        let Some((permit, arguments)) = admitted else { return Ok(Reply::switched_off()?) };
-        call.notify.begin();
-        let admitted = Call { permit: &permit, services: &state.services, exchange: call.exchange, notify: call.notify };
-        within_limits(&state.limits, tool.run(admitted, arguments)).await
+        let work = async {
+            // The gate says when the arguments are looked at: after scope and allowlist.
+            let admitted = state.guard.admit(call.caller, tool.spec(), record.open(), |record| {
+                let arguments = tool.arguments(call.arguments.clone()?)?;
+                record.takes(&arguments)?;
+                tool.check(&arguments, call.exchange)?;
+                Ok::<_, Fault>(arguments)
+            })?;
+            record.admitted();
+            let Some((permit, arguments)) = admitted else { return Ok(Reply::switched_off()?) };
+            call.notify.begin();
+            let admitted = Call { permit: &permit, services: &state.services, exchange: call.exchange, notify: call.notify };
+            within_limits(&state.limits, tool.run(admitted, arguments)).await
+        };
+        work.await.map_err(|fault: Fault| fault.about_arguments_of(tool.spec().name))
     };
     // A panic costs one request.
     let outcome = AssertUnwindSafe(work).catch_unwind().await.unwrap_or_else(|_| Err(Error::internal("a tool panicked").into()));

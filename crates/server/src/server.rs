@@ -22,6 +22,7 @@ use crate::hosts::{Hosts, host_of_url};
 use crate::listeners::Listeners;
 use crate::listing::Listings;
 use crate::metrics::Metrics;
+use crate::readiness::Readiness;
 use crate::state::{RootRule, Shared, State};
 use crate::{data_folder, embedding, first_start, janitor, listen, routes, vocabulary};
 
@@ -56,7 +57,9 @@ impl Server {
         let master = folder.master_key(&config.master_key)?;
         let catalogue = if config.conformance { Catalogue::with_conformance()? } else { Catalogue::builtin()? };
         let model = vocabulary::of(&catalogue)?;
-        let guard = Guard::open(store.clone(), config.clock.clone(), config.limits.clone(), &master, model).await?;
+        let guard = Guard::open(store.clone(), config.clock.clone(), config.limits.clone(), &master.key, model)
+            .await
+            .map_err(|error| master.refused(error))?;
         let (stop, stopping) = watch::channel(false);
         let metrics = Arc::new(Metrics::new());
         // Before anything is made: a start that fails here has not been the first.
@@ -71,7 +74,7 @@ impl Server {
 
         let services = Services {
             clock: config.clock.clone(),
-            request_state_key: master.derive("request-state"),
+            request_state_key: master.key.derive("request-state"),
             indexes: Arc::new(indexes),
             changes: Changes::default(),
         };
@@ -187,6 +190,7 @@ fn make_state(
         bus: Bus::new(subscribers, metrics.hook_panics()),
         courier: Courier::new(&config.allow_webhook_nets),
         metrics,
+        readiness: Readiness::default(),
         hosts,
         limits: config.limits.clone(),
         server_info: ServerInfo { name: config.server_name.clone(), version: env!("CARGO_PKG_VERSION").to_owned() },

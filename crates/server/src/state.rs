@@ -15,6 +15,7 @@ use crate::hosts::Hosts;
 use crate::listeners::Listeners;
 use crate::listing::Listings;
 use crate::metrics::Metrics;
+use crate::readiness::Readiness;
 
 /// One server's parts. Shared as `Arc<State>`.
 pub(crate) struct State {
@@ -24,6 +25,7 @@ pub(crate) struct State {
     pub(crate) listings: Listings,
     pub(crate) listeners: Listeners,
     pub(crate) metrics: Arc<Metrics>,
+    pub(crate) readiness: Readiness,
     pub(crate) bus: Bus,
     pub(crate) courier: Courier,
     pub(crate) hosts: Hosts,

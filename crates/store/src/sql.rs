@@ -12,8 +12,12 @@ pub(crate) const BUMP_CHANGE_NUMBER: &str = "INSERT INTO changes (org_id, number
 
 pub(crate) const CHANGE_NUMBER: &str = "SELECT number FROM changes WHERE org_id = ?1";
 
-/// Proves that the store answers.
+/// Proves that the store answers those who read.
 pub(crate) const PING: &str = "SELECT 1";
+
+/// Proves that the store takes writes.
+pub(crate) const PROBE: &str =
+    "INSERT INTO instance (name, value) VALUES ('probe', ?1) ON CONFLICT (name) DO UPDATE SET value = excluded.value";
 
 /// PostgreSQL only: writes of one org are serial, as they are on SQLite.
 pub(crate) const LOCK_ORG: &str = "SELECT pg_advisory_xact_lock(hashtextextended(?1, 0))::text";

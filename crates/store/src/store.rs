@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use base::limits::PROBE_BYTES;
 use base::{Clock, Error, OrgId, Result};
 use tokio::sync::oneshot;
 use tokio::task::JoinHandle;
@@ -210,10 +211,11 @@ impl Store {
         }
     }
 
-    /// Proves that the store answers, to those who read and to those who write.
+    /// Proves that the store answers those who read, and takes what those who write have.
     pub async fn ping(&self) -> Result<()> {
         self.query(sql::PING, &[], |_| Ok(())).await?;
-        self.write_instance(|tx| tx.query(sql::PING, &[], |_| Ok(()))).await.map(drop)
+        let probe = "0".repeat(PROBE_BYTES);
+        self.write_instance(move |tx| tx.execute(sql::PROBE, &crate::params![probe])).await.map(drop)
     }
 
     /// Waits for queued writes and lets go of the engine. Later calls are refused.

@@ -15,9 +15,29 @@ pub(crate) fn arguments(raw: Option<&RawValue>) -> Result<Map<String, Value>> {
         return Ok(Map::default());
     };
     match serde_json::from_str(raw.get()) {
-        Ok(Value::Object(members)) => Ok(members),
+        Ok(Value::Object(mut members)) => {
+            members.values_mut().for_each(whole_numbers);
+            Ok(members)
+        }
         Ok(_) => Err(Error::invalid("arguments", "`arguments` must be an object")),
         Err(error) => Err(Error::invalid("arguments", "`arguments` cannot be read").logged(error)),
+    }
+}
+
+/// `10.0` and `1e1` are the integer 10, to JSON Schema and so to everything that comes after it.
+fn whole_numbers(value: &mut Value) {
+    /// Up to here every whole number is one that a float can tell from its neighbours.
+    const EXACT_MAX: f64 = 9_007_199_254_740_992.0;
+    match value {
+        Value::Number(number) if number.is_f64() => {
+            let whole = number.as_f64().filter(|float| float.fract() == 0.0 && float.abs() <= EXACT_MAX);
+            if let Some(float) = whole {
+                *value = Value::from(float as i64);
+            }
+        }
+        Value::Array(items) => items.iter_mut().for_each(whole_numbers),
+        Value::Object(members) => members.values_mut().for_each(whole_numbers),
+        _ => {}
     }
 }
 
@@ -92,10 +112,10 @@ pub(crate) fn compile(schema: &Value) -> Result<Validator> {
 }
 
 /// Checks arguments; the first complaint names the parameter, all of them stand in `details`.
-pub(crate) fn check(tool: &str, validator: &Validator, arguments: &Value) -> Result<()> {
+pub(crate) fn check(validator: &Validator, arguments: &Value) -> Result<()> {
     if let Some(parameter) = find_nul(arguments, String::new()) {
         let message = format!("`{parameter}` contains a NUL character");
-        return Err(Error::invalid(&parameter, message).with("tool", tool));
+        return Err(Error::invalid(&parameter, message));
     }
     if validator.is_valid(arguments) {
         return Ok(());
@@ -107,10 +127,7 @@ pub(crate) fn check(tool: &str, validator: &Validator, arguments: &Value) -> Res
     };
     let details: Vec<Value> =
         complaints.iter().map(|(parameter, message)| serde_json::json!({"parameter": parameter, "message": message})).collect();
-    Err(Error::new(Kind::InvalidParams, message.clone())
-        .with("parameter", parameter.as_str())
-        .with("details", details)
-        .with("tool", tool))
+    Err(Error::new(Kind::InvalidParams, message.clone()).with("parameter", parameter.as_str()).with("details", details))
 }
 
 /// Most complaints that one answer lists.
@@ -186,6 +203,15 @@ mod tests {
     }
 
     #[test]
+    fn whole_numbers_are_integers_however_they_are_written() {
+        let read = |text: &str| arguments(Some(&RawValue::from_string(text.to_owned()).unwrap())).map(Value::Object).unwrap();
+        assert_eq!(read(r#"{"a": 10.0, "b": [1e1, {"c": -0.0}]}"#), json!({"a": 10, "b": [10, {"c": 0}]}));
+        for kept in [r#"{"a":0.5}"#, r#"{"a":1e300}"#, r#"{"a":18446744073709551615}"#, r#"{"a":"1.0"}"#] {
+            assert_eq!(read(kept), serde_json::from_str::<Value>(kept).unwrap());
+        }
+    }
+
+    #[test]
     fn complaints_name_the_parameter_and_never_quote_the_value() {
         let schema = json!({"type": "object", "additionalProperties": false, "required": ["name"],
             "properties": {"name": {"type": "string", "maxLength": 3}, "n": {"type": "integer", "minimum": 1}}});
@@ -198,10 +224,10 @@ mod tests {
             (json!({"name": "abc", "n": 0}), "n"),
             (json!({"name": "a\0"}), "name"),
         ] {
-            let error = check("t", &validator, &arguments).unwrap_err();
+            let error = check(&validator, &arguments).unwrap_err();
             assert_eq!(error.data()["parameter"], parameter, "{arguments}");
             assert!(!error.message().contains("secret"), "{}", error.message());
         }
-        assert!(check("t", &validator, &json!({"name": "äöü"})).is_ok(), "lengths count characters");
+        assert!(check(&validator, &json!({"name": "äöü"})).is_ok(), "lengths count characters");
     }
 }

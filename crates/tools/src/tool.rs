@@ -109,9 +109,8 @@ impl<T: Tool> Run for Typed<T> {
     fn run<'a>(&'a self, call: Call<'a>, arguments: Value) -> Running<'a> {
         Box::pin(async move {
             // The schema has passed; what serde still refuses, a schema cannot say.
-            let input = serde_json::from_value(arguments).map_err(|error| {
-                Error::invalid("arguments", format!("the arguments cannot be used: {error}")).with("tool", T::SPEC.name)
-            })?;
+            let input = serde_json::from_value(arguments)
+                .map_err(|error| Error::invalid("arguments", "the arguments cannot be used").logged(error))?;
             Ok(Reply::from_answer(&self.0.call(call, input).await?)?)
         })
     }
@@ -161,7 +160,7 @@ impl Registered {
 
     /// Checks arguments against the schema, and on modern requests against the headers that repeat them.
     pub fn check(&self, arguments: &Value, exchange: &Exchange<'_>) -> Result<(), Fault> {
-        schema::check(self.spec.name, &self.validator, arguments)?;
+        schema::check(&self.validator, arguments)?;
         match exchange.era {
             Era::Legacy => Ok(()),
             Era::Modern => self.headers.check(exchange.transport, Some(arguments)),

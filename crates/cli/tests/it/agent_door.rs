@@ -28,6 +28,26 @@ both_engines! {
         }
     }
 
+    async fn guesses_from_many_addresses_are_guesses_at_one_agent(engine: Engine) {
+        let crib = Crib::start_with(engine, |config| config.trust_proxies = vec!["127.0.0.0/8".parse().unwrap()]).await;
+        let tenant = crib.tenant().await;
+        let (agent, other) = (tenant.agent(&["*"], &[]).await, tenant.agent(&["*"], &[]).await);
+        let person = tenant.person("owner").await;
+        let post = async |path: &str, body: serde_json::Value, number: u8| {
+            let post = crib.http.post(format!("{}{path}", crib.url)).header("x-forwarded-for", format!("203.0.113.{number}"));
+            crib.send(post.json(&body)).await.status
+        };
+        let agents = |key: &str, secret: &str| json!({"agent_key": key, "agent_secret": secret});
+        let people = |password: &str| json!({"email": person.email, "password": password});
+        for number in 0..10 {
+            assert_eq!(post("/api/agents/authenticate", agents(&agent.agent_key, "wrong"), number).await, 401);
+            assert_eq!(post("/api/console/login", people("wrong"), 100 + number).await, 401);
+        }
+        assert_eq!(post("/api/agents/authenticate", agents(&agent.agent_key, &agent.agent_secret), 50).await, 429);
+        assert_eq!(post("/api/agents/authenticate", agents(&other.agent_key, &other.agent_secret), 50).await, 200);
+        assert_eq!(post("/api/console/login", people("correct horse battery"), 150).await, 429);
+    }
+
     async fn an_agent_sees_what_scope_and_allowlist_both_name(engine: Engine) {
         let crib = Crib::start(engine).await;
         let tenant = crib.tenant().await;
@@ -107,9 +127,12 @@ both_engines! {
         let crib = Crib::start(engine).await;
         let tenant = crib.tenant().await;
         let agent = tenant.agent(&ALL, &["bricks.list"]).await;
+        let disabled = tenant.agent(&ALL, &["bricks.list"]).await;
+        tenant.api(Method::PATCH, &format!("agents/{}", disabled.id), Some(json!({"disabled": true}))).await.expect(200);
         let url = format!("{}/api/agents/authenticate", crib.url);
         let mut bodies = Vec::new();
         for (key, secret) in [
+            (disabled.agent_key.as_str(), disabled.agent_secret.as_str()),
             (agent.agent_key.as_str(), "ags_wrong"),
             ("agk_unknown", agent.agent_secret.as_str()),
             ("agk_x", "ags_y"),

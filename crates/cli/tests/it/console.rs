@@ -119,6 +119,14 @@ both_engines! {
         }
     }
 
+    async fn passwords_are_kept_as_argon2id(engine: Engine) {
+        let crib = Crib::start(engine).await;
+        let tenant = crib.tenant().await;
+        tenant.person("member").await;
+        let hashes = crib.rows("SELECT password_hash FROM users WHERE org_id = ?1", &tenant.org).await;
+        assert!(hashes.len() == 1 && hashes[0].starts_with("$argon2id$v=19$m=19456,t=2,p=1$"), "{hashes:?}");
+    }
+
     async fn ten_wrong_guesses_close_the_door_for_a_minute(engine: Engine) {
         let clock = Clock::manual(Timestamp::from_ms(1_800_000_000_000));
         let crib = Crib::start_with(engine, |config| config.clock = clock.clone()).await;

@@ -50,9 +50,17 @@ both_engines! {
         };
         assert_eq!(change(json!({"tools": ["bricks.create_draft"]})).await, 403);
         assert_eq!(change(json!({"rate_limit": {"per_minute": 1000}})).await, 403);
+        // Locking out carries nothing else past the rule.
+        for more in [json!({"tools": ["bricks.create_draft"]}), json!({"rate_limit": {"per_minute": 1000}}), json!({"scopes": ["agents:write"]})] {
+            let mut body = more.clone();
+            body["disabled"] = json!(true);
+            assert_eq!(change(body).await, 403, "{more}");
+        }
         assert_eq!(agent.tools().await, ["bricks.list"]);
         assert_eq!(change(json!({"disabled": true})).await, 200, "locking out is its right");
         assert_eq!(change(json!({"disabled": false})).await, 403);
+        let rotate = format!("/api/org/{}/agents/{}/rotate", tenant.org, agent.id);
+        assert_eq!(crib.api(Method::POST, &rotate, &key, None).await.status, 403);
     }
 
     async fn many_guesses_at_once_are_not_more_guesses(engine: Engine) {

@@ -44,6 +44,20 @@ both_engines! {
         assert!(refused.header("retry-after").unwrap().parse::<u64>().unwrap() >= 1);
     }
 
+    async fn a_fleet_that_spends_the_orgs_calls_can_still_be_stopped(engine: Engine) {
+        let crib = Crib::start_with(engine, |config| {
+            config.limits.org_calls_per_minute = 1;
+            config.limits.org_calls_burst = 20;
+        })
+        .await;
+        let tenant = crib.tenant().await;
+        let agent = tenant.agent(&["*"], &[]).await;
+        let ping = request(1, "ping", json!({}));
+        while agent.rpc(&ping).await.status == 200 {}
+        tenant.api(reqwest::Method::PATCH, &format!("agents/{}", agent.id), Some(json!({"disabled": true}))).await.expect(200);
+        assert_eq!(agent.rpc(&ping).await.status, 401);
+    }
+
     async fn calls_under_way_at_once_have_a_limit_and_streams_of_changes_do_not_count(engine: Engine) {
         for spent in ["caller", "org"] {
             let crib = Crib::start_with(engine, |config| match spent {

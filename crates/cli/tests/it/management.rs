@@ -5,6 +5,7 @@ mod graph;
 mod keys;
 mod lists;
 mod nodes;
+mod openers;
 mod orgs;
 mod projects;
 mod requests;

@@ -29,7 +29,8 @@ both_engines! {
 
     async fn statuses_and_codes(engine: Engine) {
         let crib = Crib::start(engine).await;
-        let session = crib.tenant().await.session().await;
+        let tenant = crib.tenant().await;
+        let session = tenant.session().await;
         for (message, status, code) in [
             (modern(1, "no/such", json!({})), 404, -32601),
             (modern(1, "initialize", json!({})), 404, -32601),
@@ -37,10 +38,20 @@ both_engines! {
             (modern(1, "tools/call", json!({"name": "no_such_tool"})), 200, -32602),
             (modern(1, "tools/call", json!({"name": "bricks.list", "arguments": {"limit": 0}})), 200, -32602),
             (request(1, "tools/list", json!({})), 400, -32602),
+            // The headers alone make it modern, and what does not exist is not there whatever else is wrong.
+            (request(1, "initialize", json!({})), 404, -32601),
+            (request(1, "ping", json!({})), 404, -32601),
+            (request(1, "no/such", json!({})), 404, -32601),
         ] {
             let reply = session.modern(&message).await;
             assert_eq!((reply.status, reply.error_code()), (status, code), "{message}: {}", reply.text);
         }
+        // A call that names nothing is refused, and that is on the record in either era.
+        let nameless = modern(1, "tools/call", json!({"arguments": {}}));
+        let refused = session.modern(&nameless).await;
+        assert_eq!((refused.error_code(), &refused.error()["data"]["parameter"]), (-32602, &json!("name")), "{}", refused.text);
+        let told = tenant.trail(&format!("requestId={}", refused.header("x-request-id").unwrap())).await;
+        assert_eq!(told.iter().map(|event| event["eventType"].as_str().unwrap()).collect::<Vec<_>>(), ["call.refused"]);
         let batch = crib
             .send(session.builder().header("mcp-protocol-version", "2026-07-28").body(json!([modern(1, "tools/list", json!({}))]).to_string()))
             .await;

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use crate::menu::TOOLS;
-use crate::support::{Crib, Engine, Tenant, both_engines, call};
+use crate::support::{Crib, Engine, Tenant, both_engines, call, request};
 
 const ALL: &[&str] = &["bricks.create_draft", "bricks.list", "kits.create_draft", "kits.list", "kits.get"];
 
@@ -101,6 +101,25 @@ both_engines! {
         put(&tenant, "sum", overflow).await;
         agent.call("bricks.list", json!({})).await.result();
         assert_eq!(agent.call("bricks.list", json!({"limit": 5})).await.error_code(), -32001);
+    }
+
+    async fn a_rule_about_the_time_holds_at_that_time_in_listings_too(engine: Engine) {
+        // 2027-01-15, eight in the morning.
+        let clock = base::Clock::manual(base::Timestamp::from_ms(1_800_000_000_000));
+        let crib = Crib::start_with(engine, |config| config.clock = clock.clone()).await;
+        let tenant = crib.tenant().await;
+        put(&tenant, "not-before-nine", r#"forbid (principal, action == Action::"bricks.create_draft", resource)
+            when { context.call.now.toTime() < duration("9h") };"#).await;
+        let session = tenant.session().await;
+        let has_drafts = async || {
+            let listed = session.rpc(&request(1, "tools/list", json!({}))).await.result();
+            listed["tools"].as_array().unwrap().iter().any(|tool| tool["name"] == "bricks.create_draft")
+        };
+        assert!(!has_drafts().await);
+        assert_eq!(session.call("bricks.create_draft", brick("early")).await.error_code(), -32003);
+        clock.advance_ms(3_600_000);
+        assert!(has_drafts().await, "nothing but the time has changed");
+        session.call("bricks.create_draft", brick("late")).await.result();
     }
 
     async fn a_policy_on_trial_changes_nothing_and_is_recorded(engine: Engine) {

@@ -76,6 +76,8 @@ both_engines! {
             let reply = crib.send(session.builder().header(name, value).body(request(1, "ping", json!({})).to_string())).await;
             assert_eq!(reply.status, status, "{name}: {value}");
         }
+        let two = session.builder().header("origin", "http://localhost").header("origin", "http://evil.example");
+        assert_eq!(crib.send(two.body(request(1, "ping", json!({})).to_string())).await.status, 403, "one good origin covers no other");
     }
 
     async fn a_body_over_the_limit_is_refused_after_the_credential(engine: Engine) {

@@ -136,6 +136,18 @@ both_engines! {
         assert_eq!(nowhere.error_code(), -32602);
     }
 
+    async fn tools_say_whether_they_change_anything_and_may_be_repeated(engine: Engine) {
+        let crib = Crib::start(engine).await;
+        let listed = crib.tenant().await.session().await.rpc(&request(1, "tools/list", json!({}))).await.result();
+        let changing = ["af_memory_remember", "bricks.create_draft", "graph_improve", "graph_ingest", "kits.create_draft"];
+        for tool in listed["tools"].as_array().unwrap() {
+            let name = tool["name"].as_str().unwrap();
+            let (reads, repeats) = (!changing.contains(&name), !name.ends_with("create_draft"));
+            let hints = json!({"readOnlyHint": reads, "destructiveHint": false, "idempotentHint": repeats, "openWorldHint": false});
+            assert_eq!(tool["annotations"], hints, "{}", tool["name"]);
+        }
+    }
+
     async fn safe_names_are_listed_and_both_spellings_answer(engine: Engine) {
         let crib = Crib::start(engine).await;
         let session = crib.tenant().await.session_with(json!({"tool_names": "safe"})).await;
@@ -185,11 +197,25 @@ both_engines! {
             (call(1, "bricks.list", json!({"workspace_id": "org_1"})), -32602, Some("workspace_id")),
             (call(1, "bricks.create_draft", json!({"name": "n", "type": "boolean"})), -32602, Some("evaluation_prompt")),
             (call(1, "kits.get", json!({"kit_id": "kit_unknown"})), -32602, Some("kit_id")),
+            (call(1, "kits.get", json!({"kit_id": "a\0b"})), -32602, Some("kit_id")),
+            (call(1, "af_memory_remember", json!({"content": "  "})), -32602, Some("content")),
+            (call(1, "graph_improve", json!({"triplets": ["tri_1"], "outcome": "accepted", "score": 1})), -32602, Some("outcome")),
+            (call(1, "graph_neighbors", json!({"entity": "nobody"})), -32602, Some("entity")),
         ] {
             let error = session.rpc(&message).await.error();
+            if let (Some(parameter), Some(tool)) = (parameter, message["params"]["name"].as_str()) {
+                assert_eq!(error["data"]["tool"], tool, "{message}: {error}");
+                let detail = &error["data"]["details"][0];
+                assert_eq!((&detail["parameter"], &detail["message"]), (&json!(parameter), &error["message"]), "{message}: {error}");
+            }
             assert_eq!(error["code"], code, "{message}: {error}");
             assert_eq!(error["data"]["parameter"].as_str(), parameter, "{message}: {error}");
             assert!(error["data"]["kind"].is_string() && error["data"]["retryable"] == false, "{error}");
+        }
+        // To JSON these are the integers one and ten.
+        for body in [r#"{"limit": 1.0}"#, r#"{"limit": 1e1}"#] {
+            let message = format!(r#"{{"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {{"name": "bricks.list", "arguments": {body}}}}}"#);
+            session.raw(message).await.result();
         }
     }
 }

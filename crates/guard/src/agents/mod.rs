@@ -132,6 +132,13 @@ impl Access {
     }
 }
 
+impl AgentChange {
+    fn only_locks_out(&self) -> bool {
+        let Self { scopes, tools, calls_per_minute, disabled } = self;
+        *disabled == Some(true) && scopes.is_none() && tools.is_none() && calls_per_minute.is_none()
+    }
+}
+
 impl Agents<'_> {
     /// Registers an agent with at most the caller's scopes.
     pub async fn create(&self, new: NewAgent) -> Result<AgentSecret> {
@@ -215,7 +222,7 @@ impl Agents<'_> {
                     return Ok(None);
                 };
                 // Locking out takes no more than the right to do so; anything else lends what the agent has.
-                if change.disabled != Some(true) {
+                if !change.only_locks_out() {
                     access.require_cover(agent.scopes)?;
                 }
                 agent.scopes = change.scopes.unwrap_or(agent.scopes);
@@ -240,10 +247,9 @@ impl Agents<'_> {
     /// Gives an agent a new secret; the old one and all tokens are dead when this answers. Whoever learns the secret can do
     /// what the agent can, so the caller must be able to do it already.
     pub async fn rotate(&self, id: &AgentId) -> Result<Option<AgentSecret>> {
-        let Some(agent) = self.get(id).await? else {
+        if self.get(id).await?.is_none() {
             return Ok(None);
-        };
-        self.0.require_cover(agent.scopes)?;
+        }
         let secret = mint(SECRET_PREFIX);
         let (id, hash, now) = (*id, SecretHash::of(&secret).hex(), self.0.clock.now());
         let access = self.0.clone();
@@ -251,6 +257,10 @@ impl Agents<'_> {
             .0
             .rows
             .write(move |tx| {
+                let Some(agent) = tx.first(sql::GET, &params![id], Agent::from_row)? else {
+                    return Ok(None);
+                };
+                access.require_cover(agent.scopes)?;
                 tx.execute(sql::ROTATE, &params![id, hash, now])?;
                 tx.execute(sql::DELETE_TOKENS, &params![id])?;
                 tx.bump()?;

@@ -83,7 +83,7 @@ impl By {
     /// Whoever holds a key, before it is known what for. A stranger's key is named like any other.
     pub(crate) fn presented(presented: &Presented, request: RequestId) -> Self {
         let (actor_type, actor_id) = match presented {
-            Presented::InstanceAdmin => ("instance_admin", Who::InstanceAdmin.label()),
+            Presented::InstanceAdmin(_) => ("instance_admin", Who::InstanceAdmin.label()),
             Presented::Key(key) => ("key", key.id.to_string()),
         };
         Self { actor_type, actor_id, request: Some(request) }

@@ -11,8 +11,8 @@ use crate::refusal::Refusal;
 
 /// What a presented `rsk_…` turned out to be.
 pub(crate) enum Presented {
-    /// The instance admin's key: it acts in any org.
-    InstanceAdmin,
+    /// The instance admin's key, by its hash: it acts in any org.
+    InstanceAdmin(SecretHash),
     /// An org's key, valid now.
     Key(KeyRow),
 }
@@ -49,7 +49,7 @@ impl Guard {
         let org = self.store.first(sql::ORG_OF_KEY, &params![hash.hex()], |row| Ok(OrgId::from_row(row.text(0)?))).await?;
         let Some(org) = org else {
             let admin = self.store.first(sql::INSTANCE_KEY, &params![hash.hex()], |row| Ok(hash.matches(row.text(0)?))).await?;
-            return if admin == Some(true) { Ok(Presented::InstanceAdmin) } else { Err(Refusal::Unauthorized) };
+            return if admin == Some(true) { Ok(Presented::InstanceAdmin(hash)) } else { Err(Refusal::Unauthorized) };
         };
         self.key_row(&org, hash).await.map(Presented::Key)
     }
@@ -80,11 +80,17 @@ impl Guard {
         row.flatten().ok_or(Refusal::Unauthorized)
     }
 
-    /// Makes `secret` the instance admin's key of `node`; the one it had before is dead.
+    /// Makes `secret` the instance admin's key of `node`; the one it had before is dead, and so are the keys of the sessions that
+    /// it opened.
     pub async fn remember_instance_key(&self, secret: &str, node: &str) -> base::Result<()> {
         let (hash, node, now) = (SecretHash::of(secret).hex(), node.to_owned(), self.clock.now());
         self.store
             .write_instance(move |tx| {
+                let dying = params![hash, node];
+                for org in tx.query(sql::ORGS_OPENED_BY_OTHERS, &dying, |row| Ok(OrgId::from_row(row.text(0)?)))? {
+                    tx.execute(sql::REVOKE_OPENED_BY_OTHERS, &params![hash, node, org, now])?;
+                    tx.bump(&org)?;
+                }
                 tx.execute(sql::FORGET_OTHER_INSTANCE_KEYS, &params![hash, node])?;
                 tx.execute(sql::REMEMBER_INSTANCE_KEY, &params![hash, node, now])
             })

@@ -57,7 +57,7 @@ impl Caller {
         &self.policies
     }
 
-    /// Takes `calls` from the caller's rate limit and its org's, all or none.
+    /// Takes `calls` from the caller's rate limit, then from its org's: all or none of each.
     pub async fn take(&self, calls: u32) -> Result<(), Refusal> {
         self.allowance.take(calls).await
     }

@@ -93,7 +93,7 @@ impl Guard {
         session: &SessionId,
     ) -> Result<(KeyInSession, ProjectCover), Refusal> {
         match presented {
-            Presented::InstanceAdmin => {
+            Presented::InstanceAdmin(_) => {
                 let change_number = self.store.change_number(org).await?;
                 let key = KeyInSession {
                     key: None,

@@ -7,6 +7,14 @@ pub(crate) const REMEMBER_INSTANCE_KEY: &str =
 
 pub(crate) const FORGET_OTHER_INSTANCE_KEYS: &str = "DELETE FROM instance_keys WHERE node = ?2 AND hash <> ?1";
 
+/// The orgs that have live keys of sessions which the keys that are about to be forgotten have opened.
+pub(crate) const ORGS_OPENED_BY_OTHERS: &str = "SELECT DISTINCT org_id FROM keys WHERE revoked_at IS NULL AND opened_by IN
+     (SELECT hash FROM instance_keys WHERE node = ?2 AND hash <> ?1)";
+
+pub(crate) const REVOKE_OPENED_BY_OTHERS: &str = "UPDATE keys SET revoked_at = ?4
+     WHERE org_id = ?3 AND revoked_at IS NULL AND opened_by IN
+       (SELECT hash FROM instance_keys WHERE node = ?2 AND hash <> ?1)";
+
 pub(crate) const ORG_OF_KEY: &str = "SELECT org_id FROM keys WHERE hash = ?1";
 
 pub(crate) const KEY: &str = "SELECT k.id, k.scopes, k.project_ids, k.session_id, k.parent_key_id,

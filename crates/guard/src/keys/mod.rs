@@ -1,23 +1,23 @@
 //! API keys of an org: minted once, shown once, known afterwards by their hash.
 
 mod cover;
+mod minted;
 pub(crate) mod sql;
 
 use base::limits::PAGE_ROWS_MAX;
-use base::secret::{SecretHash, mint};
-use base::{Cursor, Error, KeyId, Kind, OrgId, Page, PageRequest, Result, ScopeSet, SessionId, Timestamp};
-use store::{OrgTx, Row, params};
+use base::{Cursor, Error, KeyId, Kind, OrgId, Page, PageRequest, Result, ScopeSet, Timestamp};
+use store::{Row, params};
 
 pub use cover::ProjectCover;
+pub use minted::MintedKey;
+pub(crate) use minted::{keep_for_session, mint_for_session, revoke_opened_by};
 
 use crate::access::{Access, Who};
 use crate::audit::Event;
-use crate::tenants::start_of;
+use crate::tenants::{checked_name, start_of};
 
 /// What a full key begins with.
 pub(crate) const SECRET_PREFIX: &str = "rsk_live_";
-/// How much of a key may be shown after it was minted.
-const SHOWN_CHARS: usize = SECRET_PREFIX.len() + 6;
 
 /// A key, without its secret.
 #[derive(Clone, Debug)]
@@ -40,15 +40,6 @@ pub struct Key {
     pub expires_at: Option<Timestamp>,
     /// When it was revoked.
     pub revoked_at: Option<Timestamp>,
-}
-
-/// A key at the one moment its secret is known.
-#[derive(Debug)]
-pub struct MintedKey {
-    /// The key.
-    pub key: Key,
-    /// The whole secret.
-    pub full_key: String,
 }
 
 /// What a new key is made from.
@@ -78,6 +69,14 @@ impl Key {
             revoked_at: row.get(7)?,
         })
     }
+
+    fn minted_event(&self) -> Event {
+        Event::new("key.minted", "key", self.id)
+            .with("name", self.name.as_str())
+            .with("scopes", self.scopes.to_row())
+            .with_some("projectIds", self.cover.to_row())
+            .with_some("expiresAt", self.expires_at.map(Timestamp::rfc3339))
+    }
 }
 
 /// The org's keys, for a management call.
@@ -103,36 +102,20 @@ impl Keys<'_> {
         if expires_at.is_some_and(|expires_at| expires_at <= now) {
             return Err(Error::invalid("expiresAt", "the key would be dead already: name a time to come"));
         }
-        let full_key = mint(SECRET_PREFIX);
-        let key = Key {
-            id: KeyId::new(now),
-            org: *access.org(),
-            name: crate::tenants::checked_name(&new.name)?,
-            prefix: full_key.chars().take(SHOWN_CHARS).collect(),
-            scopes: new.scopes,
-            cover: new.cover,
-            created_at: now,
-            expires_at,
-            revoked_at: None,
-        };
-        let (row, hash, minter) = (key.clone(), SecretHash::of(&full_key), access.clone());
+        let minted = MintedKey::new(access.org(), NewKey { name: checked_name(&new.name)?, expires_at, ..new }, now);
+        let (row, minter) = (minted.clone(), access.clone());
         access
             .rows
             .write(move |tx| {
-                for project in row.cover.listed() {
+                for project in row.key.cover.listed() {
                     minter.require_project_in(tx, project)?;
                 }
-                minter.cover.require_cover(&row.cover)?;
-                insert(tx, &row, hash, None, None)?;
-                let event = Event::new("key.minted", "key", row.id)
-                    .with("name", row.name.as_str())
-                    .with("scopes", row.scopes.to_row())
-                    .with_some("projectIds", row.cover.to_row())
-                    .with_some("expiresAt", row.expires_at.map(Timestamp::rfc3339));
+                minter.cover.require_cover(&row.key.cover)?;
+                let event = row.keep(tx)?;
                 minter.record(tx, event)
             })
             .await?;
-        Ok(MintedKey { key, full_key })
+        Ok(minted)
     }
 
     /// One key.
@@ -188,43 +171,4 @@ impl Keys<'_> {
             })
             .await
     }
-}
-
-/// Mints the key of a session inside the transaction that opens it.
-pub(crate) fn mint_for_session(
-    tx: &mut OrgTx<'_, '_>,
-    opener: &Access,
-    session: &SessionId,
-    (now, expires_at): (Timestamp, Timestamp),
-    secret: &str,
-) -> Result<KeyId> {
-    let key = Key {
-        id: KeyId::new(now),
-        org: *opener.org(),
-        name: format!("session {session}"),
-        prefix: secret.chars().take(SHOWN_CHARS).collect(),
-        scopes: opener.scopes,
-        cover: ProjectCover::All,
-        created_at: now,
-        expires_at: Some(expires_at),
-        revoked_at: None,
-    };
-    let parent = match &opener.who {
-        Who::Key(id) => Some(id),
-        Who::InstanceAdmin | Who::User { .. } => None,
-    };
-    insert(tx, &key, SecretHash::of(secret), Some(session), parent)?;
-    Ok(key.id)
-}
-
-fn insert(
-    tx: &mut OrgTx<'_, '_>,
-    key: &Key,
-    hash: SecretHash,
-    session: Option<&SessionId>,
-    parent: Option<&KeyId>,
-) -> Result<()> {
-    let (scopes, cover, hash) = (key.scopes.to_row(), key.cover.to_row(), hash.hex());
-    let params = params![key.id, key.name, hash, key.prefix, scopes, cover, session, parent, key.created_at, key.expires_at];
-    tx.execute(sql::INSERT, &params).map(drop)
 }

@@ -2,8 +2,8 @@
 
 pub(crate) const INSERT: &str =
     "INSERT INTO keys (org_id, id, name, hash, prefix, scopes, project_ids, session_id, parent_key_id,
-                       created_at, expires_at)
-     VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)";
+                       opened_by, created_at, expires_at)
+     VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12)";
 
 pub(crate) const GET: &str = "SELECT id, name, prefix, scopes, project_ids, created_at, expires_at, revoked_at
      FROM keys WHERE org_id = ?1 AND id = ?2 AND session_id IS NULL";
@@ -14,6 +14,12 @@ pub(crate) const LIST: &str = "SELECT id, name, prefix, scopes, project_ids, cre
 
 pub(crate) const REVOKE: &str =
     "UPDATE keys SET revoked_at = ?3 WHERE org_id = ?1 AND id = ?2 AND revoked_at IS NULL AND session_id IS NULL";
+
+pub(crate) const STILL_IS: &str = "SELECT id FROM users WHERE org_id = ?1 AND id = ?2 AND role = ?3 AND disabled = 0";
+
+/// `?2` is a person who opened sessions, `?3` the time.
+pub(crate) const REVOKE_OPENED_BY: &str =
+    "UPDATE keys SET revoked_at = ?3 WHERE org_id = ?1 AND opened_by = ?2 AND revoked_at IS NULL";
 
 /// A session's key expires with its session and is revoked when that is ended.
 pub(crate) const ANY_DEAD_SESSION_KEY: &str = "SELECT id FROM keys

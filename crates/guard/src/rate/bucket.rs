@@ -42,10 +42,6 @@ impl Bucket {
         Self { rate, tokens, places: Places::new(rate.at_once) }
     }
 
-    pub(super) fn rate(&self) -> Rate {
-        self.rate
-    }
-
     /// Takes `calls` tokens, all or none.
     pub(super) async fn take(&self, calls: u32) -> Result<(), Refusal> {
         let Some(calls) = NonZeroU32::new(calls) else {

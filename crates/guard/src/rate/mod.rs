@@ -6,9 +6,10 @@ mod places;
 mod shared;
 mod sql;
 
+use std::convert::Infallible;
 use std::sync::Arc;
 
-use base::{OrgId, limits};
+use base::{KeyId, OrgId, limits};
 use quick_cache::sync::Cache;
 use store::{Engine, Store};
 
@@ -56,6 +57,13 @@ impl Rates {
         Allowance { own: self.bucket(org, name, rate), org: self.bucket(org, "", self.of_orgs) }
     }
 
+    /// What a key's management calls in `org` draw on: nothing that tools spend, neither the key's nor the org's, so that an agent
+    /// that calls too much does not lock out who would stop it.
+    pub(crate) fn allowance_to_manage(&self, org: &OrgId, key: &KeyId, rate: Rate) -> Allowance {
+        let own = self.bucket(org, &format!("management/{key}"), rate);
+        Allowance { own, org: self.bucket(org, "management", self.of_orgs) }
+    }
+
     /// Forgets the shared buckets that are full: the next call finds a full one anyway.
     pub(crate) async fn forget_full(&self) -> base::Result<()> {
         match &self.shared {
@@ -64,25 +72,21 @@ impl Rates {
         }
     }
 
-    /// A new bucket when its rate was changed.
+    /// The one bucket of that name and rate, however many ask for it at once; a new one when the rate was changed.
     fn bucket(&self, org: &OrgId, name: &str, rate: Rate) -> Arc<Bucket> {
-        let key = format!("{org}/{name}");
-        match self.buckets.get(&key) {
-            Some(bucket) if bucket.rate() == rate => bucket,
-            _ => {
-                let bucket = Arc::new(match &self.shared {
-                    Some(store) => Bucket::shared(rate, store.clone(), *org, name),
-                    None => Bucket::here(rate),
-                });
-                self.buckets.insert(key, Arc::clone(&bucket));
-                bucket
-            }
-        }
+        let new = || {
+            Arc::new(match &self.shared {
+                Some(store) => Bucket::shared(rate, store.clone(), *org, name),
+                None => Bucket::here(rate),
+            })
+        };
+        let key = format!("{org}/{name}/{}/{}", rate.per_minute, rate.burst);
+        self.buckets.get_or_insert_with(&key, || Ok::<_, Infallible>(new())).unwrap_or_else(|never| match never {})
     }
 }
 
 impl Allowance {
-    /// Takes `calls`, all or none. The caller's own bucket is asked first: calls refused there cost the org nothing.
+    /// Takes `calls`, all or none of each bucket. The caller's own is asked first: calls refused there cost the org nothing.
     pub(crate) async fn take(&self, calls: u32) -> Result<(), Refusal> {
         self.own.take(calls).await?;
         self.org.take(calls).await
@@ -108,5 +112,38 @@ impl Guard {
         let per_minute = per_minute.and_then(|rate| u32::try_from(rate).ok()).unwrap_or(self.limits.agent_calls_per_minute);
         let burst = self.limits.agent_calls_burst.min(per_minute);
         Rate { per_minute, burst, at_once: self.limits.caller_calls_at_once }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use base::Timestamp;
+    use std::sync::Barrier;
+    use testkit::TestStore;
+
+    #[tokio::test]
+    async fn callers_that_come_at_once_share_one_bucket() {
+        const RATE: Rate = Rate { per_minute: 60, burst: 10, at_once: 2 };
+        let test = TestStore::open(testkit::Engine::Sqlite).await;
+        let (rates, org) = (Rates::new(&test.store, RATE), OrgId::new(Timestamp::from_ms(0)));
+        let start = Barrier::new(4);
+        for round in 0..500 {
+            let name = format!("key {round}");
+            let ask = || {
+                start.wait();
+                rates.bucket(&org, &name, RATE)
+            };
+            let found: Vec<_> = std::thread::scope(|scope| {
+                let asking: Vec<_> = (0..4).map(|_| scope.spawn(ask)).collect();
+                asking.into_iter().map(|asking| asking.join().unwrap()).collect()
+            });
+            assert!(found.iter().all(|bucket| Arc::ptr_eq(bucket, &found[0])), "round {round}");
+        }
+        let changed = Rate { burst: 20, ..RATE };
+        assert!(
+            !Arc::ptr_eq(&rates.bucket(&org, "key 0", RATE), &rates.bucket(&org, "key 0", changed)),
+            "a new rate is a new bucket"
+        );
     }
 }

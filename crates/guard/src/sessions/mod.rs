@@ -4,7 +4,6 @@ pub(crate) mod sql;
 
 use std::sync::Arc;
 
-use base::secret::mint;
 use base::{
     AgentId, Allowlist, Cursor, Error, Kind, Page, PageRequest, ProjectId, Result, SessionId, Timestamp, ToolNames, limits,
 };
@@ -12,7 +11,7 @@ use store::{Row, Seal, params};
 
 use crate::access::Access;
 use crate::audit::Event;
-use crate::keys::{SECRET_PREFIX, mint_for_session};
+use crate::keys::{keep_for_session, mint_for_session};
 use crate::tenants::start_of;
 
 /// How a session went, as its opener judges it.
@@ -144,7 +143,9 @@ impl Sessions<'_> {
             let message = format!("a session lives 1 to {} seconds", limits::SESSION_TTL_SECONDS_MAX);
             return Err(Error::invalid("ttlSeconds", message));
         }
-        let expires_at = now.plus_ms(i64::try_from(ttl_seconds).unwrap_or(i64::MAX).saturating_mul(1_000));
+        let asked = now.plus_ms(i64::try_from(ttl_seconds).unwrap_or(i64::MAX).saturating_mul(1_000));
+        // The session's key dies with the opener's.
+        let expires_at = access.expires_at.map_or(asked, |own| own.min(asked));
         let session = Session {
             id: SessionId::random(),
             project: new.project,
@@ -158,8 +159,8 @@ impl Sessions<'_> {
             expires_at,
             ended_at: None,
         };
-        let full_key = mint(SECRET_PREFIX);
-        let (row, secret) = (session.clone(), full_key.clone());
+        let minted = mint_for_session(access, &session.id, now, expires_at);
+        let (row, key) = (session.clone(), minted.clone());
         let opener = access.clone();
         access
             .rows
@@ -183,10 +184,10 @@ impl Sessions<'_> {
                     row.expires_at
                 ];
                 tx.execute(sql::INSERT, &params)?;
-                let key = mint_for_session(tx, &opener, id, (now, expires_at), &secret)?;
+                keep_for_session(tx, &opener, id, &key)?;
                 let event = Event::new("session.opened", "session", id)
                     .with("projectId", row.project.as_str())
-                    .with("keyId", key.as_str())
+                    .with("keyId", key.key.id.as_str())
                     .with("expiresAt", row.expires_at.rfc3339())
                     .with_some("agentId", row.agent.map(|agent| agent.to_string()))
                     .with_some("workType", row.work_type.as_deref())
@@ -194,7 +195,7 @@ impl Sessions<'_> {
                 opener.record(tx, event)
             })
             .await?;
-        Ok(OpenedSession { session, full_key })
+        Ok(OpenedSession { session, full_key: minted.full_key })
     }
 
     /// One session.

@@ -10,6 +10,7 @@ use super::{sql, start_of};
 use crate::access::Who;
 use crate::audit::{By, Event};
 use crate::guard::Guard;
+use crate::keys::MintedKey;
 use crate::policies;
 
 /// A tenant.
@@ -55,35 +56,57 @@ impl Guard {
 }
 
 impl Orgs<'_> {
-    /// Makes an org. Two orgs whose names make the same slug cannot both exist.
-    pub async fn create(&self, name: &str, plan_has_graph: bool, request: Option<RequestId>) -> Result<Org> {
+    /// Makes an org and its first key, which may do everything in it.
+    pub async fn create_with_key(&self, name: &str, plan_has_graph: bool, request: RequestId) -> Result<(Org, MintedKey)> {
+        let org = self.new_org(name, plan_has_graph)?;
+        let first = MintedKey::first_of(&org.id, org.created_at);
+        self.insert(org.clone(), Some(first.clone()), Some(request)).await?;
+        Ok((org, first))
+    }
+
+    /// Makes an org that only the instance admin can do something with.
+    pub async fn create(&self, name: &str, plan_has_graph: bool) -> Result<Org> {
+        let org = self.new_org(name, plan_has_graph)?;
+        self.insert(org.clone(), None, None).await?;
+        Ok(org)
+    }
+
+    fn new_org(&self, name: &str, plan_has_graph: bool) -> Result<Org> {
         let name = checked_name(name)?;
         let now = self.0.clock.now();
         let slug = org_slug(&name);
         if slug.is_empty() {
             return Err(Error::invalid("name", "an org's name needs a letter or a digit"));
         }
-        let org = Org { id: OrgId::new(now), name, slug, plan_has_graph, created_at: now };
-        let (row, ledger) = (org.clone(), Arc::clone(&self.0.ledger));
+        Ok(Org { id: OrgId::new(now), name, slug, plan_has_graph, created_at: now })
+    }
+
+    /// Two orgs whose names make the same slug cannot both exist.
+    async fn insert(&self, org: Org, first_key: Option<MintedKey>, request: Option<RequestId>) -> Result<()> {
+        let (slug, ledger) = (org.slug.clone(), Arc::clone(&self.0.ledger));
         let made = self
             .0
             .store
             .write_instance(move |tx| {
-                let params = params![row.id, row.name, row.slug, row.plan_has_graph, row.created_at];
+                let params = params![org.id, org.name, org.slug, org.plan_has_graph, org.created_at];
                 let made = tx.execute(sql::INSERT_ORG, &params)?;
                 if made > 0 {
                     // Nobody knows the org yet, so nobody else writes in its lane.
-                    let (mut tx, by) = (OrgTx::of(tx, &row.id), By::manager(&Who::InstanceAdmin, request));
-                    ledger.write(&mut tx, &by, row.event("org.created"))?;
-                    policies::write_starter(&mut tx, &ledger, &by, now)?;
+                    let (mut tx, by) = (OrgTx::of(tx, &org.id), By::manager(&Who::InstanceAdmin, request));
+                    ledger.write(&mut tx, &by, org.event("org.created"))?;
+                    policies::write_starter(&mut tx, &ledger, &by, org.created_at)?;
+                    if let Some(first) = &first_key {
+                        let event = first.keep(&mut tx)?;
+                        ledger.write(&mut tx, &by, event)?;
+                    }
                 }
                 Ok(made)
             })
             .await?;
         if made == 0 {
-            return Err(Error::new(Kind::Conflict, format!("there is an org called `{}` already", org.slug)));
+            return Err(Error::new(Kind::Conflict, format!("there is an org called `{slug}` already")));
         }
-        Ok(org)
+        Ok(())
     }
 
     /// One org.

@@ -12,6 +12,7 @@ pub use login::Login;
 use crate::access::{Access, Who};
 use crate::audit::Event;
 use crate::guard::Guard;
+use crate::keys::revoke_opened_by;
 use crate::tenants::start_of;
 
 /// What a person is in their org.
@@ -176,7 +177,8 @@ impl Users<'_> {
         Ok(Page::from_rows(rows, page.rows, |user| Cursor { created_at: user.created_at, id: user.id.to_string() }))
     }
 
-    /// Changes a person. Their logins end, so that the change holds from the next request.
+    /// Changes a person. Their logins end, and the keys of the sessions they opened are dead, so that the change holds from the
+    /// next request.
     pub async fn change(&self, id: &UserId, change: UserChange) -> Result<Option<User>> {
         if let Some(role) = change.role {
             require_rank(self.access, role)?;
@@ -186,7 +188,7 @@ impl Users<'_> {
             Some(password) => Some(self.guard.hash_password(password).await?),
             None => None,
         };
-        let (id, access) = (*id, self.access.clone());
+        let (id, now, access) = (*id, self.access.clock.now(), self.access.clone());
         self.access
             .rows
             .write(move |tx| {
@@ -205,15 +207,16 @@ impl Users<'_> {
                     tx.execute(sql::SET_PASSWORD, &params![id, hash])?;
                 }
                 tx.execute(sql::DELETE_LOGINS, &params![id])?;
+                revoke_opened_by(tx, &id, now)?;
                 access.record(tx, user.event("user.changed").with("newPassword", hash.is_some()))?;
                 Ok(Some(user))
             })
             .await
     }
 
-    /// Removes a person and their logins.
+    /// Removes a person, their logins, and the keys of the sessions they opened.
     pub async fn delete(&self, id: &UserId) -> Result<bool> {
-        let (id, access) = (*id, self.access.clone());
+        let (id, now, access) = (*id, self.access.clock.now(), self.access.clone());
         self.access
             .rows
             .write(move |tx| {
@@ -225,6 +228,7 @@ impl Users<'_> {
                     require_other_owner(tx, &id)?;
                 }
                 tx.execute(sql::DELETE_LOGINS, &params![id])?;
+                revoke_opened_by(tx, &id, now)?;
                 access.record(tx, user.event("user.removed"))?;
                 Ok(tx.execute(sql::DELETE, &params![id])? > 0)
             })

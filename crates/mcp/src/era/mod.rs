@@ -133,14 +133,15 @@ fn admit_modern<'a>(
     {
         return Err(Fault::version(named));
     }
-    let meta = raw_meta.strict().map_err(Fault::meta)?;
     if let Transport::Http(headers) = transport {
         headers::method(headers, &request.method)?;
     }
     let method = find(&request.method, Era::Modern)?;
+    let meta = raw_meta.strict().map_err(Fault::meta)?;
     if let (Transport::Http(headers), Some(member)) = (transport, method.named_by()) {
-        let name = if member == "uri" { params.uri()? } else { params.name()? };
-        headers::name(headers, &name)?;
+        // A request that names nothing is refused by its method, which may have to put that on record.
+        let name = if member == "uri" { params.uri() } else { params.name() };
+        name.map_or(Ok(()), |name| headers::name(headers, &name))?;
     }
     Ok(Admitted { era: Era::Modern, method, params, meta })
 }

@@ -172,8 +172,8 @@ fn headers_must_agree_with_the_body() {
             modern 400 -32020: the header `Mcp-Name` is not well encoded
             modern 400 -32020: the header `Mcp-Name` is missing
             modern 400 -32020: the header `Mcp-Name` does not match the body
-            modern 200 -32602: `name` is missing
-            modern 200 -32602: `name` must be a string
+            modern tools/call
+            modern tools/call
             modern resources/read
             modern 400 -32020: the header `Mcp-Name` is missing"#]],
     );

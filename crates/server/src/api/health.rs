@@ -42,15 +42,13 @@ async fn alive() -> Json<Health> {
     Json(Health { status: "alive" })
 }
 
-/// Answers 200 when the store can be used.
+/// Answers 200 when the store can be read and written, and so the audit trail and the indexes, which live in it.
 #[utoipa::path(
     get, path = "/readyz", operation_id = "readyz", tag = "server", security(()),
     responses((status = 200, description = "Ready.", body = Health), Unready)
 )]
 async fn ready(State(state): State<Shared>) -> Result<Json<Health>> {
-    // Whatever keeps the store from answering, for the caller it is not ready.
-    let unready = |error: base::Error| base::Error::unavailable(error);
-    state.guard.ready().await.map_err(unready)?;
+    state.readiness.check(&state.guard).await?;
     Ok(Json(Health { status: "ready" }))
 }
 

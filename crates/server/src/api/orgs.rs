@@ -2,8 +2,7 @@
 
 use axum::Json;
 use axum::extract::{FromRequestParts, State};
-use base::ScopeSet;
-use guard::{MintedKey, NewKey, Org, ProjectCover};
+use guard::Org;
 use http::StatusCode;
 use http::request::Parts;
 use serde::{Deserialize, Serialize};
@@ -114,10 +113,8 @@ async fn create(
     Body(new): Body<NewOrg>,
 ) -> Result<(StatusCode, Json<NewOrgAnswer>)> {
     let graph = new.plan.and_then(|plan| plan.0.kg_enabled).unwrap_or(false);
-    let org = state.guard.orgs().create(&new.name.0, graph, Some(id)).await?;
-    let first = NewKey { name: "first key".to_owned(), cover: ProjectCover::All, scopes: ScopeSet::EVERYTHING, expires_at: None };
-    let minted: MintedKey = state.guard.operator_access(&org.id).in_request(id).keys().mint(first).await?;
-    Ok((StatusCode::CREATED, Json(NewOrgAnswer { org: org.into(), key: minted.into() })))
+    let (org, first) = state.guard.orgs().create_with_key(&new.name.0, graph, id).await?;
+    Ok((StatusCode::CREATED, Json(NewOrgAnswer { org: org.into(), key: first.into() })))
 }
 
 /// Whose orgs a caller sees.

@@ -69,19 +69,14 @@ async fn through<B: Body<Data = Bytes> + Unpin>(
     let id = RequestId::next();
     let (head, body) = request.into_parts();
     let mut response = if !state.hosts.allow(&head.headers, &head.uri) {
-        refusal::respond(&state, door, &Refusal::Forbidden)
+        refusal::respond(&state, door, &id, &Refusal::Forbidden)
     } else if head.method != Method::POST {
         refusal::method_not_allowed()
     } else {
         let authorization = head.headers.get(AUTHORIZATION).and_then(|value| value.to_str().ok());
         match enter(&state, authorization, &id).await {
             Ok(caller) => admitted(state, caller, id, head.headers, body).await,
-            Err(reason) => {
-                if let Refusal::Failed(error) = &reason {
-                    crate::record::log_error(error, &id, door);
-                }
-                refusal::respond(&state, door, &reason)
-            }
+            Err(reason) => refusal::respond(&state, door, &id, &reason),
         }
     };
     request_id::stamp(&mut response, &id);

@@ -2,16 +2,20 @@
 
 use axum::body::Body;
 use axum::response::Response;
-use base::Door;
+use base::{Door, RequestId};
 use guard::Refusal;
 use http::header::{ALLOW, CONTENT_TYPE, RETRY_AFTER, WWW_AUTHENTICATE};
 use http::{HeaderValue, StatusCode};
 
 use crate::body::Unreadable;
+use crate::record::log_error;
 use crate::state::State;
 
-/// The answer to a request that was not let in.
-pub(crate) fn respond(state: &State, door: Door, refusal: &Refusal) -> Response {
+/// The answer to a request that was not let in. What only the log may know of it is logged.
+pub(crate) fn respond(state: &State, door: Door, id: &RequestId, refusal: &Refusal) -> Response {
+    if let Refusal::Failed(error) = refusal {
+        log_error(error, id, door);
+    }
     let (status, words) = match refusal {
         Refusal::Unauthorized => (StatusCode::UNAUTHORIZED, "Unauthorized"),
         Refusal::SessionNotFound => (StatusCode::NOT_FOUND, "Session not found"),

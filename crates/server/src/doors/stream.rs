@@ -36,7 +36,7 @@ pub(super) async fn respond(state: Shared, caller: Arc<Caller>, id: RequestId, h
     let streams = accepts_event_stream(&headers);
     let mut arrival = Arrival { state: Arc::clone(&state), caller, id, headers, body, events: None };
     if !streams {
-        return finished(&state, door, dispatch::answer(arrival).await);
+        return finished(&state, door, &id, dispatch::answer(arrival).await);
     }
     let (events, mut queue) = mpsc::channel(NOTIFICATION_QUEUE_MAX);
     arrival.events = Some(events);
@@ -48,18 +48,18 @@ pub(super) async fn respond(state: Shared, caller: Arc<Caller>, id: RequestId, h
             // What was said in the same breath as the answer still goes out before it.
             return match queue.try_recv() {
                 Ok(event) => events_then_answer(event, queue, Box::pin(std::future::ready(answer))),
-                Err(_) => finished(&state, door, answer),
+                Err(_) => finished(&state, door, &id, answer),
             };
         }
     };
     events_then_answer(first, queue, work)
 }
 
-fn finished(state: &Shared, door: Door, answer: Answer) -> Response {
+fn finished(state: &Shared, door: Door, id: &RequestId, answer: Answer) -> Response {
     match answer {
         Answer::Json { status, bytes } => json(status, bytes),
         Answer::Accepted => accepted(),
-        Answer::Refused(reason) => refusal::respond(state, door, &reason),
+        Answer::Refused(reason) => refusal::respond(state, door, id, &reason),
     }
 }
 

@@ -109,7 +109,7 @@ impl Tool for Improve {
                 Outcome::Rejected => knowledge::Outcome::Rejected,
             }),
             (None, Some(score)) => Judgement::Score(score),
-            _ => return Err(Error::invalid("outcome", "say either `outcome` or `score`").with("tool", Self::SPEC.name)),
+            _ => return Err(Error::invalid("outcome", "say either `outcome` or `score`")),
         };
         let meant: Result<Vec<TripletRef>> =
             input.triplets.into_iter().enumerate().map(|(place, meant)| meant.read(&format!("triplets[{place}]"))).collect();

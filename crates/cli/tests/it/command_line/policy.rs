@@ -46,7 +46,7 @@ both_engines! {
         let place = Place::new(engine);
         let _server = place.start().await;
         let terminal = Terminal::at(&place);
-        terminal.run("project add web").await.ok();
+        terminal.run("project add web --graph on").await.ok();
         terminal.run("policy grant --read-only-tools --project web").await.ok();
         terminal.run("policy grant --tool bricks.create_draft,kits.list --project default").await.ok();
         terminal.run("policy remove starter").await.ok();

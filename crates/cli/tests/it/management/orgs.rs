@@ -2,6 +2,7 @@
 
 use reqwest::Method;
 use serde_json::{Value, json};
+use store::Faults;
 
 use super::{members, refused, text};
 use crate::support::{Crib, Engine, Reply, both_engines};
@@ -32,6 +33,26 @@ both_engines! {
         }
         let plain = create(&crib, json!({"name": "plain"})).await.expect(201);
         assert_eq!(plain["org"]["plan"], json!({"kg_enabled": false}));
+    }
+
+    async fn an_org_is_there_with_its_key_or_not_at_all(engine: Engine) {
+        let faults = Faults::on_demand();
+        let crib = Crib::start_with(engine, |config| config.faults = faults.clone()).await;
+        let mut failed = 0;
+        for step in 1..100 {
+            faults.fail(step);
+            let name = json!({"name": format!("org of step {step}")});
+            let status = create(&crib, name.clone()).await.status;
+            if !faults.calm() {
+                assert_eq!(status, 201);
+                break;
+            }
+            if status != 201 {
+                failed += 1;
+                assert_eq!(create(&crib, name).await.status, 201, "step {step} left an org that nobody has a key of");
+            }
+        }
+        assert!(failed > 3, "only {failed} failed");
     }
 
     async fn names_make_slugs_and_slugs_are_unique(engine: Engine) {

@@ -1,0 +1,79 @@
+//! What the key of a session lives and dies with, beside its session: whatever its opener had.
+
+use reqwest::Method;
+use serde_json::{Value, json};
+
+use crate::support::{Crib, Engine, Reply, Tenant, both_engines, request};
+
+/// Asks a session's door with the session's own key.
+async fn ping(crib: &Crib, opened: &Value) -> u16 {
+    let path = format!("/api/mcp/{}", opened["sessionId"].as_str().unwrap());
+    let bearer = opened["mcpConfig"]["mcpServers"]["toolcrib"]["headers"]["Authorization"].as_str().unwrap();
+    let post = crib.http.post(format!("{}{path}", crib.url)).header("authorization", bearer);
+    crib.send(post.body(request(1, "ping", json!({})).to_string())).await.status
+}
+
+async fn open(tenant: &Tenant<'_>, key: &str, body: Value) -> Reply {
+    tenant.crib.api(Method::POST, &format!("/api/org/{}/sessions", tenant.org), key, Some(body)).await
+}
+
+both_engines! {
+    async fn a_person_who_becomes_less_leaves_no_session_behind(engine: Engine) {
+        let crib = Crib::start(engine).await;
+        let tenant = crib.tenant().await;
+        let mut person = tenant.person("admin").await;
+        let path = format!("users/{}", person.id);
+        let sessions = format!("/api/org/{}/sessions", tenant.org);
+        let body = json!({"projectId": tenant.project});
+        let others = open(&tenant, &tenant.key, body.clone()).await.expect(201);
+        let admin = json!({"role": "admin", "password": "quite another password"});
+        for change in [Some(admin.clone()), Some(json!({"disabled": true})), Some(json!({"role": "member"})), None] {
+            tenant.api(Method::PATCH, &path, Some(json!({"disabled": false}))).await.expect(200);
+            tenant.api(Method::PATCH, &path, Some(admin.clone())).await.expect(200);
+            person.log_in("quite another password").await.expect(200);
+            let opened = person.api(Method::POST, &sessions, Some(body.clone())).await.expect(201);
+            assert_eq!(ping(&crib, &opened).await, 200);
+            let method = if change.is_some() { Method::PATCH } else { Method::DELETE };
+            let changed = tenant.api(method, &path, change.clone()).await;
+            assert!((200..300).contains(&changed.status), "{}", changed.text);
+            assert_eq!(ping(&crib, &opened).await, 401, "{change:?}");
+        }
+        assert_eq!(ping(&crib, &others).await, 200, "what others opened goes on");
+    }
+
+    async fn the_operators_new_key_ends_the_sessions_of_the_old_one(engine: Engine) {
+        let crib = Crib::start(engine).await;
+        let tenant = crib.tenant().await;
+        let body = json!({"projectId": tenant.project});
+        let by_operator = open(&tenant, &crib.admin_key, body.clone()).await.expect(201);
+        let by_key = open(&tenant, &tenant.key, body).await.expect(201);
+        let (old_key, database_url) = (crib.admin_key.clone(), crib.database_url());
+        let again = async |folder| Crib::start_in(folder, engine, |config| {
+            if database_url.is_some() {
+                config.database_url.clone_from(&database_url);
+            }
+        }).await;
+        // A start with the same `server.json` is the same operator.
+        let crib = again(crib.stop_and_keep().await).await;
+        assert_eq!((ping(&crib, &by_operator).await, ping(&crib, &by_key).await), (200, 200));
+        let folder = crib.stop_and_keep().await;
+        std::fs::remove_file(folder.path().join("data/server.json")).unwrap();
+        let crib = again(folder).await;
+        assert_eq!(crib.api(Method::GET, "/api/orgs", &old_key, None).await.status, 401);
+        assert_eq!((ping(&crib, &by_operator).await, ping(&crib, &by_key).await), (401, 200));
+    }
+
+    async fn a_session_says_when_its_key_dies(engine: Engine) {
+        let clock = base::Clock::manual(base::Timestamp::from_ms(1_800_000_000_000));
+        let crib = Crib::start_with(engine, |config| config.clock = clock.clone()).await;
+        let tenant = crib.tenant().await;
+        let dies = base::Timestamp::from_ms(1_800_000_060_000).rfc3339();
+        let minted = tenant.post("keys", json!({"name": "short", "projects": "all", "expiresAt": dies})).await.expect(201);
+        let opened = open(&tenant, minted["key"]["fullKey"].as_str().unwrap(), json!({"projectId": tenant.project})).await.expect(201);
+        assert_eq!(opened["expiresAt"], json!(dies), "{opened}");
+        clock.advance_ms(59_000);
+        assert_eq!(ping(&crib, &opened).await, 200);
+        clock.advance_ms(1_000);
+        assert_eq!(ping(&crib, &opened).await, 401);
+    }
+}

@@ -1,0 +1,113 @@
+//! Keys at the moment they are made: an org's first, a session's, any other.
+
+use base::secret::{SecretHash, mint};
+use base::{Error, KeyId, Kind, OrgId, Result, ScopeSet, SessionId, Timestamp, UserId};
+use store::{OrgTx, params};
+
+use super::{Key, NewKey, ProjectCover, SECRET_PREFIX, sql};
+use crate::access::{Access, Who};
+use crate::audit::Event;
+
+/// How much of a key may be shown after it was minted.
+const SHOWN_CHARS: usize = SECRET_PREFIX.len() + 6;
+
+/// A key at the one moment its secret is known.
+#[derive(Clone, Debug)]
+pub struct MintedKey {
+    /// The key.
+    pub key: Key,
+    /// The whole secret.
+    pub full_key: String,
+}
+
+impl MintedKey {
+    pub(super) fn new(org: &OrgId, new: NewKey, now: Timestamp) -> Self {
+        let full_key = mint(SECRET_PREFIX);
+        let key = Key {
+            id: KeyId::new(now),
+            org: *org,
+            name: new.name,
+            prefix: full_key.chars().take(SHOWN_CHARS).collect(),
+            scopes: new.scopes,
+            cover: new.cover,
+            created_at: now,
+            expires_at: new.expires_at,
+            revoked_at: None,
+        };
+        Self { key, full_key }
+    }
+
+    /// The first key of a new org, which may do everything in it.
+    pub(crate) fn first_of(org: &OrgId, now: Timestamp) -> Self {
+        let (cover, scopes) = (ProjectCover::All, ScopeSet::EVERYTHING);
+        Self::new(org, NewKey { name: "first key".to_owned(), cover, scopes, expires_at: None }, now)
+    }
+
+    /// Keeps it, and says what goes on the record.
+    pub(crate) fn keep(&self, tx: &mut OrgTx<'_, '_>) -> Result<Event> {
+        insert(tx, &self.key, self.hash(), None)?;
+        Ok(self.key.minted_event())
+    }
+
+    fn hash(&self) -> SecretHash {
+        SecretHash::of(&self.full_key)
+    }
+}
+
+/// The key of a session that `opener` is about to open.
+pub(crate) fn mint_for_session(opener: &Access, session: &SessionId, now: Timestamp, expires_at: Timestamp) -> MintedKey {
+    let new = NewKey {
+        name: format!("session {session}"),
+        cover: ProjectCover::All,
+        scopes: opener.scopes,
+        expires_at: Some(expires_at),
+    };
+    MintedKey::new(opener.org(), new, now)
+}
+
+/// Keeps it inside the transaction that opens the session.
+pub(crate) fn keep_for_session(tx: &mut OrgTx<'_, '_>, opener: &Access, session: &SessionId, minted: &MintedKey) -> Result<()> {
+    let opener = match &opener.who {
+        Who::Key(id) => Opener::Key(*id),
+        Who::User { id, role } => {
+            // Since the login was looked at, the person may have become less.
+            if tx.first(sql::STILL_IS, &params![id, role.word()], |_| Ok(()))?.is_none() {
+                return Err(Error::new(Kind::NotPermitted, "what you are in the org has changed: log in again"));
+            }
+            Opener::Other(id.to_string())
+        }
+        Who::InstanceAdmin => opener.instance_key.map_or(Opener::Nobody, |key| Opener::Other(key.hex())),
+    };
+    insert(tx, &minted.key, minted.hash(), Some((session, opener)))
+}
+
+/// What a session's key lives and dies with, beside its session.
+enum Opener {
+    /// The key that opened it.
+    Key(KeyId),
+    /// A person, or the instance admin's key by its hash.
+    Other(String),
+    /// The server itself.
+    Nobody,
+}
+
+/// Revokes the keys of the sessions that a person has opened.
+pub(crate) fn revoke_opened_by(tx: &mut OrgTx<'_, '_>, user: &UserId, now: Timestamp) -> Result<()> {
+    if tx.execute(sql::REVOKE_OPENED_BY, &params![user, now])? > 0 {
+        tx.bump()?;
+    }
+    Ok(())
+}
+
+fn insert(tx: &mut OrgTx<'_, '_>, key: &Key, hash: SecretHash, session: Option<(&SessionId, Opener)>) -> Result<()> {
+    let (scopes, cover, hash) = (key.scopes.to_row(), key.cover.to_row(), hash.hex());
+    let (session, parent, opened_by) = match session {
+        None => (None, None, None),
+        Some((id, Opener::Key(parent))) => (Some(id), Some(parent), None),
+        Some((id, Opener::Other(opened_by))) => (Some(id), None, Some(opened_by)),
+        Some((id, Opener::Nobody)) => (Some(id), None, None),
+    };
+    let params =
+        params![key.id, key.name, hash, key.prefix, scopes, cover, session, parent, opened_by, key.created_at, key.expires_at];
+    tx.execute(sql::INSERT, &params).map(drop)
+}
