@@ -113,7 +113,7 @@ const ABOUT_AN_ORG: [&str; 24] = [
     "webhook list",
     "brick list",
     "kit list",
-    "audit list --limit 1",
+    "audit list",
     "audit verify",
     "audit checkpoint",
     "audit keys",
