@@ -56,8 +56,10 @@ current directory that only you can read. The agent finds it through
 Your own keys (TOOLCRIB_KEY and the like) are not passed on.
 
 When the agent ends, the session ends, the file is removed, and the agent's
-exit code is ours. A session ends without an outcome unless you name one: an
-exit code alone does not tell whether the work was any good.
+exit code is ours. Its exit code is the session's outcome, which memory learns
+from: accepted for 0, rework for any other. None when a signal stopped the
+agent or this command, also when a shell tells so by 130 or 143. Say otherwise
+with --outcome-on-success and --outcome-on-failure (`none` for none).
 
 SIGINT, SIGTERM and SIGHUP are passed on. If this command itself is killed, a
 watcher ends the agent and the session and removes the file.";

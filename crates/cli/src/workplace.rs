@@ -44,7 +44,7 @@ const PROJECTS_MAX: u64 = 10_000;
 pub(crate) struct Workplace {
     /// The management API.
     pub(crate) api: Api,
-    /// The org, by id or slug.
+    /// The org, by id or slug; empty where it goes without saying.
     pub(crate) org: String,
     json: bool,
 }
@@ -67,11 +67,13 @@ impl ClientArgs {
         Workplace::at(api, self.org.as_deref(), self.json).await
     }
 
-    /// Finds the server, for routes that name no org: a key's own org goes without saying, and need not be looked up.
-    pub(crate) fn key_workplace(&self) -> Result<Workplace> {
+    /// The same for routes that name no org: there a key's own org goes without saying, so a key that may not look it up will do.
+    pub(crate) async fn key_workplace(&self) -> Result<Workplace> {
         let api = Api::new(self.server.find()?)?;
-        let default = if api.found().is_admin { DEFAULT } else { "" };
-        Ok(Workplace { org: self.org.clone().unwrap_or_else(|| default.to_owned()), api, json: self.json })
+        match Workplace::at(api.clone(), self.org.as_deref(), self.json).await {
+            Err(error) if is_forbidden(&error) => Ok(Workplace { api, org: String::new(), json: self.json }),
+            place => place,
+        }
     }
 }
 
@@ -176,13 +178,9 @@ fn named_row<'v>(rows: &'v [Value], label: &str, named: &str) -> Result<Option<&
 
 /// The org that a key belongs to.
 async fn own_org(api: &Api) -> Result<String> {
-    let answer = match api.get("/api/orgs").await {
-        Ok(answer) => answer,
-        Err(error) => {
-            let refused = error.downcast_ref::<ApiError>().is_some_and(|refusal| refusal.status.as_u16() == 403);
-            return Err(if refused { error.context("cannot tell which org the key belongs to: pass --org") } else { error });
-        }
-    };
+    let answer = api.get("/api/orgs").await.map_err(|error| {
+        if is_forbidden(&error) { error.context("cannot tell which org the key belongs to: pass --org") } else { error }
+    })?;
     let orgs = answer.get("orgs").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
     let ids = orgs.iter().filter_map(|org| text(org, "id")).collect::<Vec<_>>();
     match ids.as_slice() {
@@ -191,6 +189,11 @@ async fn own_org(api: &Api) -> Result<String> {
         // Only the instance admin sees several.
         _ => Ok(DEFAULT.to_owned()),
     }
+}
+
+/// Whether a key was good, and not for this.
+fn is_forbidden(error: &anyhow::Error) -> bool {
+    error.downcast_ref::<ApiError>().is_some_and(|refusal| refusal.status.as_u16() == 403)
 }
 
 fn text<'v>(row: &'v Value, member: &str) -> Option<&'v str> {

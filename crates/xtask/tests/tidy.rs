@@ -134,6 +134,34 @@ fn generated_documents_are_up_to_date() {
     }
 }
 
+/// Families of events whose table in docs/audit.md is complete.
+const EVENTS: [&str; 14] = [
+    "agent", "audit", "brick", "call", "door", "graph", "key", "memory", "org", "policy", "project", "session", "user", "webhook",
+];
+
+#[test]
+fn every_event_is_in_the_table() {
+    let document = fs::read_to_string(root().join("docs/audit.md")).unwrap();
+    let is_word = |word: &str| !word.is_empty() && word.chars().all(|c| c.is_ascii_lowercase() || c == '_');
+    let mut found = 0;
+    for file in
+        ["audit", "guard", "server"].iter().flat_map(|name| files_below(&root().join("crates").join(name).join("src"), "rs"))
+    {
+        let text = fs::read_to_string(&file).unwrap();
+        let product = text.split("#[cfg(test)]").next().unwrap_or_default();
+        for event in product.split('"') {
+            // The table says it once for both.
+            let event = event.strip_prefix("kit.").map_or(event.to_owned(), |what| format!("brick.{what}"));
+            let is_event = event.split_once('.').is_some_and(|(family, what)| EVENTS.contains(&family) && is_word(what));
+            if is_event {
+                assert!(document.contains(&format!("`{event}`")), "docs/audit.md lacks `{event}` ({})", file.display());
+                found += 1;
+            }
+        }
+    }
+    assert!(found > 40, "{found} events were found");
+}
+
 #[test]
 fn every_fuzz_target_is_run_by_soak() {
     let mut found: Vec<_> = files_below(&root().join("fuzz/fuzz_targets"), "rs")

@@ -43,7 +43,7 @@ pub(crate) async fn run_kit(args: BrickArgs) -> Result<()> {
 }
 
 async fn run(args: BrickArgs, member: &str, columns: &[Column]) -> Result<()> {
-    let place = args.client.key_workplace()?;
+    let place = args.client.key_workplace().await?;
     match args.verb {
         Verb::List(list) => {
             let answer = place.api.list(&place.query(&format!("/api/{member}")), member, list.limit).await?;

@@ -74,7 +74,7 @@ async fn the_tour_goes_round() {
         "\n== An agent in a session of its own",
         "\n.toolcrib-mcp-",
         "STATE",
-        "  ended  prj_xxxxxxxxxxxxxxxxxxxxxxxxxx  -      chore  -  ",
+        "  ended  prj_xxxxxxxxxxxxxxxxxxxxxxxxxx  -      chore  accepted  ",
         "\n== Everything in order?\nok    data folder ",
         "\nok    project ",
     ] {

@@ -1,8 +1,8 @@
 //! README.md and the documents for people: every command in them is one, and those with an output print it.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::os::unix::fs::PermissionsExt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Stdio;
 
 use tokio::io::{AsyncBufReadExt, BufReader};
@@ -10,8 +10,21 @@ use tokio::process::Child;
 
 use crate::support::{Said, Terminal, binary, in_time, steady, words};
 
-fn read(path: &str) -> String {
-    std::fs::read_to_string(Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../..")).join(path)).unwrap()
+/// The project's root folder.
+fn root() -> &'static Path {
+    Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."))
+}
+
+fn read(path: impl AsRef<Path>) -> String {
+    std::fs::read_to_string(root().join(path)).unwrap()
+}
+
+/// Every document below a folder.
+fn documents(folder: &Path) -> Vec<PathBuf> {
+    let paths = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
+    let (folders, files): (Vec<_>, Vec<_>) = paths.partition(|path| path.is_dir());
+    let here = files.into_iter().filter(|path| path.extension().is_some_and(|extension| extension == "md"));
+    here.chain(folders.iter().flat_map(|folder| documents(folder))).collect()
 }
 
 /// A command of a `console` block, and what the block shows below it.
@@ -21,18 +34,20 @@ struct Step {
     output: Vec<String>,
 }
 
-/// The steps of every `console` block. Where no line begins with `$`, each is a command; a comment after it is none.
+/// A line without the comment after it.
+fn uncommented(line: &str) -> String {
+    line.split(" # ").next().unwrap().trim_end().to_owned()
+}
+
+/// The steps of every `console` block. Where no line begins with `$`, each is a command.
 fn steps(text: &str) -> Vec<Step> {
     let mut steps: Vec<Step> = Vec::new();
     for block in text.split("```console\n").skip(1).map(|rest| rest.split("```").next().unwrap()) {
         let is_transcript = block.lines().any(|line| line.starts_with("$ "));
         for line in block.lines() {
             match (line.strip_prefix("$ "), is_transcript) {
-                (Some(command), _) => steps.push(Step { command: command.to_owned(), output: Vec::new() }),
-                (None, false) => {
-                    let command = line.split(" # ").next().unwrap().trim_end().to_owned();
-                    steps.push(Step { command, output: Vec::new() });
-                }
+                (Some(command), _) => steps.push(Step { command: uncommented(command), output: Vec::new() }),
+                (None, false) => steps.push(Step { command: uncommented(line), output: Vec::new() }),
                 (None, true) => steps.last_mut().expect("output follows a command").output.push(line.to_owned()),
             }
         }
@@ -50,7 +65,7 @@ fn steps(text: &str) -> Vec<Step> {
 fn inline_commands(text: &str) -> Vec<String> {
     let mut is_block = false;
     let prose = text.lines().filter(|line| {
-        let is_fence = line.starts_with("```");
+        let is_fence = line.trim_start().starts_with("```");
         is_block ^= is_fence;
         !is_block && !is_fence
     });
@@ -75,14 +90,15 @@ async fn every_command_is_one() {
     for target in ["run", "test", "install"] {
         assert!(targets.contains(target), "{targets:?}");
     }
-    for (document, at_least) in
-        [("README.md", 8), ("docs/start.md", 9), ("docs/policy.md", 12), ("docs/audit.md", 8), ("docs/graph.md", 16)]
-    {
-        let text = read(document);
+    let mut seen = BTreeMap::new();
+    for path in documents(&root().join("docs")).into_iter().chain([root().join("README.md")]) {
+        let (document, text) = (path.file_name().unwrap().to_str().unwrap(), read(&path));
         let mut commands = steps(&text).into_iter().map(|step| step.command).collect::<Vec<_>>();
         commands.extend(inline_commands(&text));
-        assert!(commands.len() >= at_least, "{document}: {commands:?}");
-        for command in commands {
+        seen.insert(document.to_owned(), commands.len());
+        for line in commands {
+            // Of a pipe, what is ours stands at its end; where it writes to is the shell's.
+            let command = line.rsplit(" | ").next().unwrap().split(" > ").next().unwrap();
             match command.split_once(' ') {
                 Some(("make", target)) => assert!(targets.contains(target), "{document}: `{command}`"),
                 Some(("toolcrib", rest)) => {
@@ -91,27 +107,53 @@ async fn every_command_is_one() {
                     let said = terminal.run(&format!("{before} --help -- {after}")).await;
                     assert_eq!(said.code, Some(0), "{document}: `{command}`: {}", said.err);
                 }
+                Some(("python3", rest)) => assert!(root().join(&words(rest)[0]).is_file(), "{document}: `{command}`"),
                 _ => panic!("{document}: what is `{command}`?"),
             }
         }
     }
+    for (document, at_least) in [
+        ("README.md", 9),
+        ("start.md", 10),
+        ("policy.md", 12),
+        ("audit.md", 8),
+        ("graph.md", 16),
+        ("memory.md", 18),
+        ("hooks.md", 7),
+        ("concepts.md", 5),
+        ("operating.md", 2),
+    ] {
+        assert!(seen.get(document).is_some_and(|found| *found >= at_least), "{document}: {seen:?}");
+    }
 }
 
-/// A user's home with a server that was started in `~/app`, as `make run` starts it, and what it printed first.
+/// A user's home with a server that was started in `~/toolcrib`, as `make run` starts it, and what it printed first. The
+/// terminal is in `~/app`, where the user's own project is.
 async fn at_home(folder: &Path) -> (Terminal, Child, Vec<String>) {
     let run = read("Makefile");
     let recipe = run.split("\nrun: build\n").nth(1).and_then(|rest| rest.lines().next()).unwrap();
     assert!(recipe.ends_with("release/toolcrib serve"), "`make run` does what the test does: {recipe}");
-    let terminal = Terminal::without_data(folder).within("app");
+    let home = Terminal::without_data(folder);
     // Any port but the usual one, which may be taken.
-    let mut serve = terminal.command("serve --listen 127.0.0.1:0");
+    let mut serve = home.within("toolcrib").command("serve --listen 127.0.0.1:0");
     let mut child = serve.env("TOOLCRIB_LOG", "warn").stdout(Stdio::piped()).spawn().unwrap();
     let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
     let mut greeting = Vec::new();
     while !greeting.last().is_some_and(|line: &String| line.contains("Ctrl-C stops it")) {
         greeting.push(in_time(lines.next_line()).await.unwrap().expect("the server starts"));
     }
-    (terminal, child, greeting)
+    (home.within("app"), child, greeting)
+}
+
+/// The steps of a document that tells how to begin: what they need is said before it is needed.
+fn first_steps(document: &str) -> Vec<Step> {
+    let text = read(document);
+    let steps = steps(&text);
+    let first = &steps.iter().find(|step| step.command.starts_with("toolcrib ")).unwrap().command;
+    assert_eq!(first, "toolcrib project add app --root .", "{document}");
+    let before = text.split(first).next().unwrap();
+    assert!(before.contains("`make install` puts `toolcrib` on your PATH"), "{document}");
+    steps
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -120,14 +162,18 @@ async fn the_readme_shows_what_is_printed() {
     let home = folder.path().canonicalize().unwrap();
     let (terminal, _server, greeting) = at_home(&home).await;
     let mut compared = 0;
-    for step in steps(&read("README.md")).into_iter().filter(|step| !step.output.is_empty()) {
-        let printed = match step.command.strip_prefix("toolcrib ") {
-            None => greeting.join("\n"),
-            Some(line) => {
+    for step in first_steps("README.md") {
+        let printed = match step.command.split_once(' ').unwrap() {
+            ("toolcrib", line) => {
                 let said = terminal.run(line).await;
+                assert_eq!(said.code == Some(0), said.err.is_empty(), "{said:?}");
                 format!("{}{}", said.out, said.err)
             }
+            _ => greeting.join("\n"),
         };
+        if step.output.is_empty() {
+            continue;
+        }
         let shown = step.output.iter().map(|line| steady(line)).collect::<Vec<_>>();
         let printed = printed.lines().map(|line| steady(&line.replace(home.to_str().unwrap(), "~"))).collect::<Vec<_>>();
         // The README may stop before the end, and nowhere else.
@@ -135,6 +181,7 @@ async fn the_readme_shows_what_is_printed() {
         compared += 1;
     }
     assert_eq!(compared, 4);
+    assert_eq!(terminal.json("project show").await["project"]["name"], "app", "what was done here was done in it");
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -148,7 +195,7 @@ async fn the_first_steps_can_be_taken() {
     std::fs::write(programs.join("claude"), agent).unwrap();
     std::fs::set_permissions(programs.join("claude"), std::fs::Permissions::from_mode(0o755)).unwrap();
     let mut said = Vec::new();
-    for step in steps(&read("docs/start.md")).iter().filter(|step| step.command.starts_with("toolcrib ")) {
+    for step in first_steps("docs/start.md").iter().filter(|step| step.command.starts_with("toolcrib ")) {
         let path = std::env::var_os("PATH").unwrap();
         let path = std::env::join_paths([programs.clone()].into_iter().chain(std::env::split_paths(&path))).unwrap();
         let mut command = terminal.program(binary());

@@ -126,25 +126,33 @@ async fn the_agent_finds_a_session_and_a_key_for_it_alone() {
 
     assert!(!std::path::Path::new(file).exists(), "the file went with the agent");
     let after = server.session(session).await;
-    assert_eq!((&after["state"], &after["outcome"]), (&json!("ended"), &Value::Null));
+    assert_eq!((&after["state"], &after["outcome"]), (&json!("ended"), &json!("accepted")));
     assert_eq!((&after["workType"], &after["agentLabel"]), (&json!("bug_fix"), &json!("tester")));
     let refused = http().post(url.as_str().unwrap()).bearer_auth(token).body("{}").send().await.unwrap();
     assert_eq!(refused.status(), 401, "its key went with the session");
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn exit_codes_are_the_agents_and_outcomes_are_what_was_asked_for() {
+async fn exit_codes_are_the_agents_and_outcomes_follow_from_them() {
     let (_place, server, terminal) = beside_a_server().await;
-    let both = "--outcome-on-success accepted --outcome-on-failure rework";
+    let both = "--outcome-on-success rework --outcome-on-failure rejected";
+    let neither = "--outcome-on-success none --outcome-on-failure none";
     for (flags, script, code, outcome) in [
-        ("", "exit 0", 0, Value::Null),
-        ("", "exit 7", 7, Value::Null),
+        ("", "exit 0", 0, json!("accepted")),
+        ("", "exit 7", 7, json!("rework")),
+        // A signal tells nothing about the work, whether the agent's own or one that a shell speaks of.
         ("", "kill -KILL $$", 137, Value::Null),
-        (both, "exit 0", 0, json!("accepted")),
-        (both, "exit 3", 3, json!("rework")),
-        (both, "kill -TERM $$", 143, json!("rework")),
-        ("--outcome-on-success accepted", "exit 1", 1, Value::Null),
-        ("--outcome-on-failure rejected", "exit 0", 0, Value::Null),
+        ("", "kill -TERM $$", 143, Value::Null),
+        ("", "exit 130", 130, Value::Null),
+        ("", "exit 143", 143, Value::Null),
+        (both, "exit 0", 0, json!("rework")),
+        (both, "exit 3", 3, json!("rejected")),
+        (both, "kill -TERM $$", 143, json!("rejected")),
+        (both, "exit 130", 130, json!("rejected")),
+        (neither, "exit 0", 0, Value::Null),
+        (neither, "exit 1", 1, Value::Null),
+        ("--outcome-on-success none", "exit 1", 1, json!("rework")),
+        ("--outcome-on-failure rejected", "exit 0", 0, json!("accepted")),
         ("--outcome-on-failure rejected", "exit 255", 255, json!("rejected")),
     ] {
         let said = Said::by(run(&terminal, flags, &format!("test -f \"$TOOLCRIB_MCP_CONFIG\" || exit 99; {script}"))).await;
@@ -162,10 +170,12 @@ async fn exit_codes_are_the_agents_and_outcomes_are_what_was_asked_for() {
 #[tokio::test(flavor = "multi_thread")]
 async fn an_agent_that_cannot_start_leaves_nothing_behind() {
     let (_place, server, terminal) = beside_a_server().await;
-    let said = terminal.run("run --outcome-on-failure rejected -- ./no-such-agent").await;
-    assert!(said.refused(1).contains("cannot start `./no-such-agent`"), "{said:?}");
-    let session = server.sessions().await.remove(0);
-    assert_eq!((&session["state"], &session["outcome"]), (&json!("ended"), &json!("rejected")));
+    for (flags, outcome) in [("", Value::Null), ("--outcome-on-failure rejected", json!("rejected"))] {
+        let said = terminal.run(&format!("run {flags} -- ./no-such-agent")).await;
+        assert!(said.refused(1).contains("cannot start `./no-such-agent`"), "{said:?}");
+        let session = server.sessions().await.remove(0);
+        assert_eq!((&session["state"], &session["outcome"]), (&json!("ended"), &outcome), "{flags}");
+    }
     assert_eq!(config_files(&terminal), NOTHING);
 }
 

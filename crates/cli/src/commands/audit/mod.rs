@@ -92,7 +92,7 @@ pub(crate) async fn run(args: AuditArgs) -> Result<ExitCode> {
         // It may need no server.
         return verify::run(&args.client, verify).await;
     }
-    let place = args.client.key_workplace()?;
+    let place = args.client.key_workplace().await?;
     match args.verb {
         Verb::List(filter) => trail::list(&place, &filter, args.client.json).await?,
         Verb::Export { out } => trail::export(&place, out.as_deref(), args.client.json).await?,

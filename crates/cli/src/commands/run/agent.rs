@@ -26,6 +26,18 @@ pub(super) struct Agent {
     signals: Signals,
 }
 
+/// How an agent ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Ended {
+    /// Its exit code, as a shell would say it.
+    pub(super) code: u8,
+    /// Whether a signal stopped it, rather than its own decision.
+    pub(super) is_stopped: bool,
+}
+
+/// What a shell exits with when SIGINT or SIGTERM ended what it ran.
+const STOPPED_BY_SIGNAL: [u8; 2] = [130, 143];
+
 /// The signals that are passed on.
 struct Signals {
     interrupt: Stream,
@@ -79,15 +91,23 @@ impl Agent {
         self.has_own_group
     }
 
-    /// Passes signals on until the agent ends, and gives its exit code.
-    pub(super) async fn wait(mut self) -> Result<u8> {
+    /// Passes signals on until the agent ends.
+    pub(super) async fn wait(mut self) -> Result<Ended> {
+        let mut was_told_to_stop = false;
         loop {
-            tokio::select! {
-                ended = self.child.wait() => return Ok(exit_code(ended.context("cannot wait for the agent")?)),
-                // At a terminal the agent has had it already, from the terminal itself.
-                _ = self.signals.interrupt.recv() => if self.has_own_group { self.pass_on(Signal::INT) },
-                _ = self.signals.terminate.recv() => self.pass_on(Signal::TERM),
-                _ = self.signals.hang_up.recv() => self.pass_on(Signal::HUP),
+            let signal = tokio::select! {
+                ended = self.child.wait() => {
+                    let ended = Ended::of(ended.context("cannot wait for the agent")?);
+                    return Ok(Ended { is_stopped: ended.is_stopped || was_told_to_stop, ..ended });
+                }
+                _ = self.signals.interrupt.recv() => Signal::INT,
+                _ = self.signals.terminate.recv() => Signal::TERM,
+                _ = self.signals.hang_up.recv() => Signal::HUP,
+            };
+            // At a terminal the agent has had Ctrl-C already, from the terminal itself, and many go on after it.
+            if signal != Signal::INT || self.has_own_group {
+                self.pass_on(signal);
+                was_told_to_stop = true;
             }
         }
     }
@@ -107,10 +127,13 @@ pub(super) fn send(id: u32, has_own_group: bool, signal: Signal) {
     }
 }
 
-/// What a shell would say: the code, or 128 and the signal that ended it.
-fn exit_code(status: ExitStatus) -> u8 {
-    let code = status.code().or_else(|| status.signal().map(|signal| 128 + signal));
-    code.and_then(|code| u8::try_from(code).ok()).unwrap_or(1)
+impl Ended {
+    /// The code is what a shell would say: the program's own, or 128 and the signal that ended it.
+    fn of(status: ExitStatus) -> Self {
+        let code = status.code().or_else(|| status.signal().map(|signal| 128 + signal));
+        let code = code.and_then(|code| u8::try_from(code).ok()).unwrap_or(1);
+        Self { code, is_stopped: status.signal().is_some() || STOPPED_BY_SIGNAL.contains(&code) }
+    }
 }
 
 /// An argument with `{mcp-config}`, `{mcp-url}` and `{session}` filled in.
@@ -154,8 +177,11 @@ mod tests {
 
     #[test]
     fn exit_codes_are_a_shells() {
-        assert_eq!(exit_code(ExitStatus::from_raw(0)), 0);
-        assert_eq!(exit_code(ExitStatus::from_raw(3 << 8)), 3);
-        assert_eq!(exit_code(ExitStatus::from_raw(9)), 137);
+        let ended = |raw| Ended::of(ExitStatus::from_raw(raw));
+        assert_eq!(ended(0), Ended { code: 0, is_stopped: false });
+        assert_eq!(ended(3 << 8), Ended { code: 3, is_stopped: false });
+        assert_eq!(ended(9), Ended { code: 137, is_stopped: true });
+        assert_eq!(ended(130 << 8), Ended { code: 130, is_stopped: true });
+        assert_eq!(ended(143 << 8), Ended { code: 143, is_stopped: true });
     }
 }

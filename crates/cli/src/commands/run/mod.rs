@@ -2,6 +2,7 @@
 
 mod agent;
 mod config_file;
+mod outcome;
 mod watch;
 
 use std::ffi::OsString;
@@ -10,11 +11,12 @@ use std::time::Duration;
 use anyhow::{Context, Result};
 use clap::Args;
 
-use crate::opening::{Outcome, SessionArgs};
+use crate::opening::SessionArgs;
 use crate::output;
 use crate::workplace::{ClientArgs, ProjectArg};
 use agent::Agent;
 use config_file::ConfigFile;
+use outcome::OutcomeArgs;
 pub(crate) use watch::{COMMAND as WATCH_COMMAND, watch};
 use watch::{Duty, Watcher};
 
@@ -28,20 +30,14 @@ pub(crate) struct RunArgs {
     #[arg(last = true, required = true, value_name = "COMMAND")]
     command: Vec<OsString>,
 
-    /// Outcome to end the session with when the agent exits with 0 [default: none, which teaches memory nothing]
-    #[arg(long, value_name = "OUTCOME", help_heading = "Session")]
-    outcome_on_success: Option<Outcome>,
-
-    /// Outcome to end the session with when the agent exits with anything else [default: none]
-    #[arg(long, value_name = "OUTCOME", help_heading = "Session")]
-    outcome_on_failure: Option<Outcome>,
-
     #[command(flatten)]
     client: ClientArgs,
     #[command(flatten)]
     project: ProjectArg,
     #[command(flatten)]
     how: SessionArgs,
+    #[command(flatten)]
+    outcome: OutcomeArgs,
 }
 
 /// Runs the agent and gives its exit code.
@@ -55,9 +51,9 @@ pub(crate) async fn run(args: RunArgs) -> Result<u8> {
     let session = place.open_session(&project.id, &args.how).await?;
     tracing::info!(session = session.id, project = project.name, "session opened");
     let path = config_file::path(&here, &session.id);
-    let duty = Duty::new(place.api.found(), place.org.clone(), session.id.clone(), path.clone(), args.outcome_on_failure);
+    let duty = Duty::new(place.api.found(), place.org.clone(), session.id.clone(), path.clone(), args.outcome.of_none());
 
-    let outcome = async {
+    let ended = async {
         watcher.tell(duty)?;
         let file = ConfigFile::write(path, &session.mcp_config)?;
         let agent = Agent::start(&args.command, &file, &session)?;
@@ -66,18 +62,16 @@ pub(crate) async fn run(args: RunArgs) -> Result<u8> {
     }
     .await;
 
-    let outcome_word = match &outcome {
-        Ok(0) => args.outcome_on_success,
-        _ => args.outcome_on_failure,
-    };
+    let outcome = ended.as_ref().map_or_else(|_| args.outcome.of_none(), |ended| args.outcome.of(ended));
     // The session's key is dead before the watcher is let go: from here on there is nothing left to clean up.
-    let ended = tokio::time::timeout(ENDING, place.end_session(&session.id, outcome_word)).await;
+    let told = tokio::time::timeout(ENDING, place.end_session(&session.id, outcome)).await;
     watcher.dismiss().await;
-    if let Err(error) = ended.unwrap_or_else(|_| Err(anyhow::anyhow!("the server did not end the session in time"))) {
+    if let Err(error) = told.unwrap_or_else(|_| Err(anyhow::anyhow!("the server did not end the session in time"))) {
         eprintln!("warning: {error:#}");
     }
+    let code = ended.map(|ended| ended.code);
     if args.client.json {
-        output::print_json(&serde_json::json!({ "sessionId": session.id, "exitCode": outcome.as_ref().ok() }))?;
+        output::print_json(&serde_json::json!({ "sessionId": session.id, "exitCode": code.as_ref().ok() }))?;
     }
-    outcome
+    code
 }

@@ -91,6 +91,54 @@ async fn the_org_of_the_key() {
     assert_eq!(acme.json("brick list").await["bricks"].as_array().unwrap().len(), 1);
     assert_eq!(admin.json("brick list").await["bricks"], json!([]));
     assert_eq!(admin.json("brick list --org acme-inc").await["bricks"].as_array().unwrap().len(), 1);
+
+    // The instance admin's key means `default` wherever it comes from.
+    let by_key = by_flags.with("TOOLCRIB_URL", &server.url).with("TOOLCRIB_KEY", &server.admin_key);
+    assert_eq!(by_key.json("brick list").await["bricks"], json!([]));
+    assert_eq!(by_key.json("brick list --org acme-inc").await["bricks"].as_array().unwrap().len(), 1);
+    let workspace = async |flags: &str| by_key.json(&format!("audit checkpoint {flags}")).await["workspaceId"].take();
+    assert_eq!(workspace("").await, by_key.json("org show default").await["org"]["id"]);
+    assert_eq!(workspace("--org acme-inc").await, org);
+}
+
+/// A command of every kind that asks the server about an org.
+const ABOUT_AN_ORG: [&str; 24] = [
+    "org show",
+    "project list",
+    "key list",
+    "session list",
+    "agent list",
+    "user list",
+    "policy list",
+    "webhook list",
+    "brick list",
+    "kit list",
+    "audit list",
+    "audit verify",
+    "audit checkpoint",
+    "audit keys",
+    "audit jwks",
+    "audit export",
+    "memory list",
+    "memory report",
+    "graph list",
+    "costs",
+    "tools",
+    "call bricks.list",
+    "connect --print",
+    "doctor",
+];
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_instance_admins_key_need_not_say_which_org() {
+    let place = Place::new(Engine::Sqlite);
+    let server = place.start().await;
+    let by_key = Terminal::at(&place).with("TOOLCRIB_KEY", &server.admin_key);
+    by_key.run("org add another").await.ok();
+    for line in ABOUT_AN_ORG {
+        let said = by_key.run(line).await;
+        assert_eq!((said.code, said.err.as_str()), (Some(0), ""), "{line}: {}", said.out);
+    }
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -102,6 +150,8 @@ async fn a_key_that_can_do_little_says_what_it_needs() {
     let project = admin.json("project show").await["project"]["id"].as_str().unwrap().to_owned();
     let launcher = admin.with("TOOLCRIB_KEY", minted["key"]["fullKey"].as_str().unwrap());
 
+    // Where a request names no org, it is the key's, even if the key cannot tell which that is.
+    assert_eq!(launcher.run("brick list").await.ok(), "no bricks\n");
     let words = launcher.run("call bricks.list").await;
     assert!(words.refused(1).contains("pass --org"), "{}", words.err);
     let words = launcher.run("call bricks.list --org default").await;

@@ -28,15 +28,21 @@ fn living(is_so: impl Fn(u32, u32) -> bool) -> Vec<u32> {
 #[tokio::test(flavor = "multi_thread")]
 async fn signals_reach_the_agent_and_its_children() {
     let (_place, server, terminal) = beside_a_server().await;
-    for (signal, traps, code) in [
-        ("INT", "trap 'echo heard; exit 40' INT;", 40),
-        ("TERM", "trap 'echo heard; exit 40' TERM;", 40),
-        ("HUP", "trap 'echo heard; exit 40' HUP;", 40),
-        ("INT", "", 130),
-        ("TERM", "", 143),
-        ("HUP", "", 129),
+    let flag = "--outcome-on-failure rework";
+    for (flags, signal, traps, code, outcome) in [
+        (flag, "INT", "trap 'echo heard; exit 40' INT;", 40, json!("rework")),
+        (flag, "TERM", "trap 'echo heard; exit 40' TERM;", 40, json!("rework")),
+        (flag, "HUP", "trap 'echo heard; exit 40' HUP;", 40, json!("rework")),
+        (flag, "INT", "", 130, json!("rework")),
+        (flag, "TERM", "", 143, json!("rework")),
+        (flag, "HUP", "", 129, json!("rework")),
+        // Whoever stops a run says nothing about its work, however the agent takes it.
+        ("", "TERM", "", 143, Value::Null),
+        ("", "HUP", "", 129, Value::Null),
+        ("", "INT", "trap 'echo heard; exit 40' INT;", 40, Value::Null),
+        ("", "TERM", "trap 'echo heard; exit 0' TERM;", 0, Value::Null),
     ] {
-        let (running, agent) = Running::start(run(&terminal, "--outcome-on-failure rework", &waiting(traps))).await;
+        let (running, agent) = Running::start(run(&terminal, flags, &waiting(traps))).await;
         let agent: u32 = agent.parse().unwrap();
         assert_eq!(process(agent).map(|(_, parent, group)| (parent, group)), Some((running.id(), agent)), "a group of its own");
         running.signal(signal).await;
@@ -44,7 +50,7 @@ async fn signals_reach_the_agent_and_its_children() {
         assert_eq!(running.finish().await, (Some(code), heard), "{signal} {traps}");
         eventually("the agent and its children are gone", async || living(|_, group| group == agent).is_empty()).await;
         let session = server.sessions().await.remove(0);
-        assert_eq!((&session["state"], &session["outcome"]), (&json!("ended"), &json!("rework")), "{signal}");
+        assert_eq!((&session["state"], &session["outcome"]), (&json!("ended"), &outcome), "{flags} {signal} {traps}");
         assert_eq!(config_files(&terminal), NOTHING, "{signal}");
     }
 }
@@ -70,6 +76,16 @@ async fn kill_nine_leaves_nothing_behind() {
     eventually("the agent and its children are gone", async || living(|_, group| group == agent).is_empty()).await;
     eventually("the watcher is gone", async || process(watchers[0]).is_none_or(|(state, _, _)| state == 'Z')).await;
     assert_eq!(server.session(&session).await["outcome"], "rejected");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_run_that_is_killed_says_nothing_about_its_work() {
+    let (_place, server, terminal) = beside_a_server().await;
+    let (mut running, _) = Running::start(run(&terminal, "", &waiting(""))).await;
+    let session = server.sessions().await[0]["sessionId"].as_str().unwrap().to_owned();
+    running.child.kill().await.unwrap();
+    eventually("the session is ended", async || server.session(&session).await["state"] == "ended").await;
+    assert_eq!(server.session(&session).await["outcome"], Value::Null);
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -117,6 +133,6 @@ async fn at_a_terminal_ctrl_c_is_the_agents() {
     command.args(["-c", CTRL_C]).arg(binary()).args(["run", "--", "sh", "-c", &agent]);
     assert_eq!(Said::by(command).await.ok(), "heard 40\n");
     let session: Value = server.sessions().await.remove(0);
-    assert_eq!(session["state"], "ended");
+    assert_eq!((&session["state"], &session["outcome"]), (&json!("ended"), &json!("rework")), "its own way to end");
     assert_eq!(config_files(&terminal), NOTHING);
 }
