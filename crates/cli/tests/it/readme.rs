@@ -150,7 +150,7 @@ fn first_steps(document: &str) -> Vec<Step> {
     let text = read(document);
     let steps = steps(&text);
     let first = &steps.iter().find(|step| step.command.starts_with("toolcrib ")).unwrap().command;
-    assert_eq!(first, "toolcrib project add app --root .", "{document}");
+    assert_eq!(first, "toolcrib project add app --root . --graph on", "{document}");
     let before = text.split(first).next().unwrap();
     assert!(before.contains("`make install` puts `toolcrib` on your PATH"), "{document}");
     steps

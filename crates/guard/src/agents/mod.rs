@@ -14,7 +14,7 @@ pub use authenticate::Token;
 
 use crate::access::Access;
 use crate::audit::Event;
-use crate::sessions::{allowlist_from_row, allowlist_to_row};
+use crate::sessions::{allowlist_from_row, allowlist_to_row, end_sessions_of};
 use crate::tenants::{checked_name, start_of};
 
 const KEY_PREFIX: &str = "agk_";
@@ -205,7 +205,7 @@ impl Agents<'_> {
         Ok(Page::from_rows(rows, page.rows, |agent| Cursor { created_at: agent.created_at, id: agent.id.to_string() }))
     }
 
-    /// Changes an agent; it holds from its next request. Disabling it kills its tokens.
+    /// Changes an agent; it holds from its next request. Disabling it kills its tokens and ends its sessions.
     pub async fn change(&self, id: &AgentId, change: AgentChange) -> Result<Option<Agent>> {
         if let Some(scopes) = change.scopes {
             self.0.require_cover(scopes)?;
@@ -236,6 +236,7 @@ impl Agents<'_> {
                 tx.execute(sql::UPDATE, &params![id, scopes, tools, agent.calls_per_minute, agent.disabled, now])?;
                 if agent.disabled {
                     tx.execute(sql::DELETE_TOKENS, &params![id])?;
+                    end_sessions_of(tx, &access, &id, now)?;
                 }
                 tx.bump()?;
                 access.record(tx, agent.event("agent.changed"))?;
@@ -271,16 +272,17 @@ impl Agents<'_> {
         Ok(agent.map(|agent| AgentSecret { agent, secret }))
     }
 
-    /// Removes an agent and its tokens.
+    /// Removes an agent and its tokens, and ends its sessions.
     pub async fn delete(&self, id: &AgentId) -> Result<bool> {
         if self.get(id).await?.is_none() {
             return Ok(false);
         }
-        let (id, access) = (*id, self.0.clone());
+        let (id, now, access) = (*id, self.0.clock.now(), self.0.clone());
         self.0
             .rows
             .write(move |tx| {
                 tx.execute(sql::DELETE_TOKENS, &params![id])?;
+                end_sessions_of(tx, &access, &id, now)?;
                 let deleted = tx.execute(sql::DELETE, &params![id])?;
                 if deleted > 0 {
                     tx.bump()?;

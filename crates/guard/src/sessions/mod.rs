@@ -7,7 +7,7 @@ use std::sync::Arc;
 use base::{
     AgentId, Allowlist, Cursor, Error, Kind, Page, PageRequest, ProjectId, Result, SessionId, Timestamp, ToolNames, limits,
 };
-use store::{Row, Seal, params};
+use store::{OrgTx, Row, Seal, params};
 
 use crate::access::Access;
 use crate::audit::Event;
@@ -231,19 +231,40 @@ impl Sessions<'_> {
         self.0
             .rows
             .write(move |tx| {
-                let ended = tx.execute(sql::END, &params![id, now, outcome.map(SessionOutcome::word)])?;
-                if ended == 0 {
+                if !end_in(tx, &access, &id, outcome, now)? {
                     return Err(Error::new(Kind::Conflict, "the session has ended already"));
                 }
-                tx.execute(sql::REVOKE_KEYS, &params![id, now])?;
-                tx.bump()?;
                 also.as_ref().map_or(Ok(()), |also| also.apply(tx))?;
-                let event = Event::new("session.ended", "session", id);
-                access.record(tx, event.with_some("outcome", outcome.map(SessionOutcome::word)))?;
                 tx.first(sql::GET, &params![id], Session::from_row)
             })
             .await
     }
+}
+
+/// Ends the sessions of an agent that is locked out or removed.
+pub(crate) fn end_sessions_of(tx: &mut OrgTx<'_, '_>, access: &Access, agent: &AgentId, now: Timestamp) -> Result<()> {
+    for id in tx.query(sql::OPEN_OF_AGENT, &params![agent, now], |row| Ok(SessionId::from_row(row.text(0)?)))? {
+        end_in(tx, access, &id, None, now)?;
+    }
+    Ok(())
+}
+
+/// Ends a session and its key, on the record, unless it has ended already.
+fn end_in(
+    tx: &mut OrgTx<'_, '_>,
+    access: &Access,
+    id: &SessionId,
+    outcome: Option<SessionOutcome>,
+    now: Timestamp,
+) -> Result<bool> {
+    let outcome = outcome.map(SessionOutcome::word);
+    if tx.execute(sql::END, &params![id, now, outcome])? == 0 {
+        return Ok(false);
+    }
+    tx.execute(sql::REVOKE_KEYS, &params![id, now])?;
+    tx.bump()?;
+    access.record(tx, Event::new("session.ended", "session", id).with_some("outcome", outcome))?;
+    Ok(true)
 }
 
 /// A registered agent that is tied to a project runs only there.

@@ -21,4 +21,7 @@ pub(crate) const END: &str = "UPDATE sessions SET ended_at = ?3, outcome = ?4 WH
 pub(crate) const REVOKE_KEYS: &str =
     "UPDATE keys SET revoked_at = ?3 WHERE org_id = ?1 AND session_id = ?2 AND revoked_at IS NULL";
 
+pub(crate) const OPEN_OF_AGENT: &str =
+    "SELECT id FROM sessions WHERE org_id = ?1 AND agent_id = ?2 AND ended_at IS NULL AND expires_at > ?3";
+
 pub(crate) const AGENT_PROJECT: &str = "SELECT project_id FROM agents WHERE org_id = ?1 AND id = ?2 AND disabled = 0";

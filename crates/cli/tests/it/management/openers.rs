@@ -63,6 +63,28 @@ both_engines! {
         assert_eq!((ping(&crib, &by_operator).await, ping(&crib, &by_key).await), (401, 200));
     }
 
+    async fn an_agent_that_is_locked_out_or_removed_leaves_no_session_behind(engine: Engine) {
+        let crib = Crib::start(engine).await;
+        let tenant = crib.tenant().await;
+        for (method, change) in [(Method::PATCH, Some(json!({"disabled": true}))), (Method::DELETE, None)] {
+            let (agent, other) = (tenant.agent(&["*"], &[]).await, tenant.agent(&["*"], &[]).await);
+            let body = |agent: &str| json!({"projectId": tenant.project, "agentId": agent});
+            let of_agent = open(&tenant, &tenant.key, body(&agent.id)).await.expect(201);
+            let of_other = open(&tenant, &tenant.key, body(&other.id)).await.expect(201);
+            let path = format!("agents/{}", agent.id);
+            // What changes nothing of that ends nothing.
+            tenant.api(Method::PATCH, &path, Some(json!({"tools": ["bricks.list"]}))).await.expect(200);
+            assert_eq!((ping(&crib, &of_agent).await, ping(&crib, &of_other).await), (200, 200));
+            let changed = tenant.api(method, &path, change).await;
+            assert!((200..300).contains(&changed.status), "{}", changed.text);
+            assert_eq!((ping(&crib, &of_agent).await, ping(&crib, &of_other).await), (401, 200));
+            let id = of_agent["sessionId"].as_str().unwrap();
+            assert!(tenant.get(&format!("sessions/{id}")).await.expect(200)["session"]["endedAt"].is_string());
+            let told = tenant.trail(&format!("entityId={id}&eventType=session.ended")).await;
+            assert_eq!(told.len(), 1, "{told:?}");
+        }
+    }
+
     async fn a_session_says_when_its_key_dies(engine: Engine) {
         let clock = base::Clock::manual(base::Timestamp::from_ms(1_800_000_000_000));
         let crib = Crib::start_with(engine, |config| config.clock = clock.clone()).await;
