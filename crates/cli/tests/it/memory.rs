@@ -4,6 +4,7 @@ mod bad_days;
 mod import;
 mod report;
 
+use base::{Clock, Timestamp};
 use reqwest::Method;
 use serde_json::{Value, json};
 
@@ -185,14 +186,17 @@ both_engines! {
     }
 
     async fn people_look_through_memory_forget_and_roll_back(engine: Engine) {
-        let crib = Crib::start(engine).await;
+        let clock = Clock::manual(Timestamp::from_ms(1_800_000_000_000));
+        let crib = Crib::start_with(engine, |config| config.clock = clock.clone()).await;
         let tenant = crib.tenant().await;
         let memory = |rest: &str| format!("projects/{}/memory{rest}", tenant.project);
         let (good, bad) = (tenant.session_with(json!({"agentLabel": "good"})).await, tenant.session_with(json!({"agentLabel": "bad"})).await);
         let mut ids = Vec::new();
         for number in 0..3 {
             ids.push(remember(&good, &format!("good note {number}")).await["id"].as_str().unwrap().to_owned());
+            clock.advance_ms(1);
             remember(&bad, &format!("bad note {number}")).await;
+            clock.advance_ms(1);
         }
         let first = tenant.get(&memory("?limit=4")).await.expect(200);
         let rest = tenant.get(&memory(&format!("?limit=4&cursor={}", first["nextCursor"].as_str().unwrap()))).await.expect(200);

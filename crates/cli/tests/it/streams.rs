@@ -227,34 +227,42 @@ async fn a_subscription_needs_a_stream_and_the_modern_era() {
     assert_eq!(ask(Some(STREAM), &legacy).await.error_code(), -32601);
 }
 
-/// Calls of `tool` that ended like this, as the figures have it.
-async fn counted(crib: &Crib, tool: &str, outcome: &str) -> u64 {
+/// One of the figures, by its name and labels; 0 when it is not there.
+async fn figure(crib: &Crib, name: &str) -> u64 {
     let figures = crib.send(crib.http.get(format!("{}/metrics", crib.url))).await.text;
-    let name = format!("toolcrib_calls_total{{tool=\"{tool}\",door=\"session\",outcome=\"{outcome}\"}} ");
-    figures.lines().find_map(|line| line.strip_prefix(&name)).map_or(0, |count| count.parse().unwrap())
+    let value = figures.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(' '));
+    value.map_or(0, |value| value.parse().unwrap())
 }
 
-async fn draft(session: &Session<'_>, patience: Duration) -> reqwest::Result<reqwest::Response> {
+/// Calls of `tool` that ended like this.
+async fn counted(crib: &Crib, tool: &str, outcome: &str) -> u64 {
+    figure(crib, &format!("toolcrib_calls_total{{tool=\"{tool}\",door=\"session\",outcome=\"{outcome}\"}}")).await
+}
+
+async fn draft(session: &Session<'_>) -> Value {
     let brick = json!({"name": "b", "type": "score", "evaluation_prompt": "p"});
-    session.builder().body(call(1, "bricks.create_draft", brick).to_string()).timeout(patience).send().await
+    session.call("bricks.create_draft", brick).await.result()
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_call_that_nobody_waits_for_is_cancelled_and_counted() {
     let crib = Crib::start(Engine::Sqlite).await;
     let session = crib.tenant().await.session().await;
-    draft(&session, PATIENCE).await.unwrap();
+    draft(&session).await;
     // Someone else holds the file, so a write cannot end before its client gives up.
     let database = rusqlite::Connection::open(crib.folder.path().join("data/toolcrib.db")).unwrap();
     database.execute_batch("BEGIN IMMEDIATE").unwrap();
     for number in 1..=4 {
-        assert!(draft(&session, Duration::from_millis(200)).await.unwrap_err().is_timeout());
+        tokio::select! {
+            made = draft(&session) => panic!("nobody can write: {made}"),
+            () = eventually("the call is under way", async || figure(&crib, "toolcrib_calls_in_flight").await == 1) => {}
+        }
         eventually("the cancelled call is counted", async || counted(&crib, "bricks.create_draft", "cancelled").await == number)
             .await;
     }
     database.execute_batch("ROLLBACK").unwrap();
     assert_eq!(counted(&crib, "bricks.create_draft", "completed").await, 1);
-    draft(&session, PATIENCE).await.unwrap();
+    draft(&session).await;
     assert_eq!(counted(&crib, "bricks.create_draft", "completed").await, 2, "the next call is served as if nothing had been");
     // The one that was being written may stand; those that only waited their turn were never begun.
     let listed = session.call("bricks.list", json!({})).await.result();

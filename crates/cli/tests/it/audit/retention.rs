@@ -31,6 +31,22 @@ async fn prune(tenant: &Tenant<'_>, before: Timestamp) -> Reply {
     tenant.crib.api(Method::POST, "/api/audit/prune", &tenant.key, Some(body)).await
 }
 
+/// Makes more entries than two transactions of a pruning remove, and lets them grow old. Says the number of the last.
+async fn grow_old(tenant: &Tenant<'_>, clock: &Clock) -> u64 {
+    let session = tenant.session().await;
+    for _ in 0..3 {
+        let batch: Vec<_> = (0..400).map(|id| call(id, "bricks.list", json!({}))).collect();
+        assert_eq!(session.rpc(&json!(batch)).await.status, 200);
+        clock.advance_ms(60_000);
+    }
+    // Costs are up to date when they are asked for, so the relay finds nothing left to write.
+    tenant.get("costs").await.expect(200);
+    let last = tenant.trail("").await[0]["sequenceNumber"].as_u64().unwrap();
+    clock.advance_ms(10 * DAY_MS);
+    tenant.session().await;
+    last
+}
+
 async fn announcements(tenant: &Tenant<'_>) -> Vec<Value> {
     tenant.trail("eventType=audit.pruned").await
 }
@@ -109,29 +125,28 @@ both_engines! {
         let faults = Faults::on_demand();
         let (crib, clock) = crib_at(engine, |config| config.faults = faults.clone()).await;
         let tenant = crib.tenant().await;
-        let session = tenant.session().await;
-        // More than two transactions' worth.
-        for _ in 0..3 {
-            let batch: Vec<_> = (0..400).map(|id| call(id, "bricks.list", json!({}))).collect();
-            assert_eq!(session.rpc(&json!(batch)).await.status, 200);
-            clock.advance_ms(60_000);
-        }
-        let old = tenant.trail("").await[0]["sequenceNumber"].as_u64().unwrap();
-        clock.advance_ms(10 * DAY_MS);
-        tenant.session().await;
-        let mut broke_off = 0;
-        for step in 1.. {
+        let mut old = grow_old(&tenant, &clock).await;
+        let (mut step, mut taken) = (1, 0);
+        loop {
             faults.fail(step);
             let reply = prune(&tenant, clock.now().plus_ms(-DAY_MS)).await;
             let happened = faults.calm();
             assert_eq!(verified(&tenant).await["valid"], true, "step {step}");
-            if !happened {
-                assert_eq!(reply.status, 200, "{}", reply.text);
-                break;
+            match (happened, reply.status) {
+                (true, 200) => {
+                    // The relay, which looks at the trail by itself, ran into the fault instead: the same again.
+                    taken += 1;
+                    assert!(taken < 20, "the relay has better things to do");
+                    old = grow_old(&tenant, &clock).await;
+                }
+                (true, _) => step += 1,
+                (false, status) => {
+                    assert_eq!(status, 200, "{}", reply.text);
+                    break;
+                }
             }
-            broke_off += u32::from(reply.status != 200);
         }
-        assert!(broke_off > 5, "{broke_off}");
+        assert!(step > 6, "{step}");
         assert_eq!(verified(&tenant).await["firstSequence"], old + 1);
         assert_eq!(announcements(&tenant).await.len(), 1, "what was announced is finished, not announced again");
         Export::of(&tenant).await.verified();

@@ -72,7 +72,7 @@ async fn refused_at_the_door(ours: &Tenant<'_>, theirs: &Tenant<'_>, clock: &Clo
     ours.api(Method::DELETE, &format!("agents/{}", deleted.id), None).await.expect(204);
     let agent = ours.agent(&["*"], &[]).await;
 
-    // A key of its own is spent in one batch, and refills at one call a minute.
+    // A key of its own is spent in one batch. It and the busy agent may call once a minute from then on.
     let spent = ours.key_with(&["*"]).await;
     let note = json!({"jsonrpc": "2.0", "method": "notifications/initialized"});
     let batch = crib.http.post(&open).bearer_auth(&spent).body(Value::from(vec![note; BURST as usize]).to_string());
@@ -179,6 +179,10 @@ both_engines! {
             let [legacy, modern] = calls(row.name, &(row.arguments)(&things));
             for (way, status) in &at_the_door {
                 for message in [&legacy, &modern] {
+                    if *status == 429 {
+                        // A minute may have passed since: this takes the call that it gave back.
+                        way.send(&crib, &request(1, "ping", json!({}))).await;
+                    }
                     let reply = way.send(&crib, message).await;
                     assert_eq!(reply.expect(*status), json!({"error": words(*status)}), "{}: {}", row.name, way.name);
                 }

@@ -1,7 +1,7 @@
 //! An endpoint that is down, slow, or talks nonsense.
 
 use serde_json::json;
-use server::{Config, Server};
+use server::{Config, EmbedEndpoint};
 use tempfile::TempDir;
 
 use super::endpoint::{DIMENSION, Down, Endpoint, Manner, with_dimension};
@@ -9,7 +9,7 @@ use super::{
     ABOUT_STAGING, Known, MONEY, STAGING, again, all_embedded, contents, figures, found_by_meaning, recall, remember, restarted,
     waiting,
 };
-use crate::support::{Crib, Engine, eventually, in_time};
+use crate::support::{Crib, Engine, eventually, in_time, start_server};
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_server_starts_without_its_embedder_and_finds_it_later() {
@@ -39,11 +39,8 @@ async fn a_server_starts_without_its_embedder_and_finds_it_later() {
 async fn a_dimension_is_said_asked_or_remembered() {
     let down = Down::new();
     let folder = TempDir::with_prefix("toolcrib-it-").unwrap();
-    let mut config = Config::new(folder.path().join("data"));
-    config.listen = ([127, 0, 0, 1], 0).into();
-    config.embed_endpoint = Some(down.named());
-    let refused = Server::start(config).await.err().expect("nobody knows the dimension").to_string();
-    assert!(refused.contains("--embed-dimension") && refused.contains("cannot be reached"), "{refused}");
+    let said = refusal(&folder, down.named()).await;
+    assert!(said.contains("--embed-dimension") && said.contains("cannot be reached"), "{said}");
 
     let endpoint = down.come_up();
     let crib = Crib::start_in(folder, Engine::Sqlite, |config| config.embed_endpoint = Some(endpoint.named())).await;
@@ -56,10 +53,16 @@ async fn a_dimension_is_said_asked_or_remembered() {
     assert_eq!(contents(&recall(&session, "staging").await.1), [STAGING]);
     // Another model's dimension is another matter.
     let folder = crib.stop_and_keep().await;
+    let said = refusal(&folder, EmbedEndpoint { model: "other".into(), ..endpoint.named() }).await;
+    assert!(said.contains("--embed-dimension") && said.contains("503"), "{said}");
+}
+
+/// What a server says that does not start because nobody knows the dimension.
+async fn refusal(folder: &TempDir, endpoint: EmbedEndpoint) -> String {
     let mut config = Config::new(folder.path().join("data"));
     config.listen = ([127, 0, 0, 1], 0).into();
-    config.embed_endpoint = Some(server::EmbedEndpoint { model: "other".into(), ..endpoint.named() });
-    assert!(Server::start(config).await.is_err());
+    config.embed_endpoint = Some(endpoint);
+    start_server(config).await.err().expect("nobody knows the dimension").to_string()
 }
 
 #[tokio::test(flavor = "multi_thread")]

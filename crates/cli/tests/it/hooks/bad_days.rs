@@ -10,7 +10,7 @@ use tokio::process::Command;
 
 use super::receiver::{Got, Receiver};
 use super::webhooks::nearby;
-use crate::support::{Crib, Engine, Place, Process, Terminal, both_engines, call, http, in_time};
+use crate::support::{Crib, Engine, Place, Port, Process, Terminal, both_engines, call, http, in_time};
 
 /// Webhooks may reach this machine.
 async fn start(place: &Place) -> Process {
@@ -120,12 +120,13 @@ async fn the_example_receiver_verifies_and_prints() {
     let process = start(&place).await;
     let terminal = Terminal::at(&place);
     // Its port must be known before its secret is.
-    let port = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
-    let made = terminal.json(&format!("webhook add http://127.0.0.1:{port}/ --event pre-verb,post-verb,verb-error,key.*")).await;
-    let mut receiver = receiver_of(made["secret"].as_str().unwrap(), port);
+    let port = Port::reserve();
+    let url = format!("http://{}/", port.address());
+    let made = terminal.json(&format!("webhook add {url} --event pre-verb,post-verb,verb-error,key.*")).await;
+    let mut receiver = receiver_of(made["secret"].as_str().unwrap(), &port);
     let mut lines = BufReader::new(receiver.stdout.take().unwrap()).lines();
     let mut line = async || in_time(lines.next_line()).await.unwrap().expect("a line");
-    assert_eq!(line().await, format!("listening on http://127.0.0.1:{port}"));
+    assert_eq!(line().await, format!("listening on http://{}", port.address()));
     terminal.run("call bricks.list").await.ok();
     terminal.run("key add ci").await.ok();
     let without_number = |line: String| line.split_once(' ').unwrap().1.to_owned();
@@ -133,15 +134,15 @@ async fn the_example_receiver_verifies_and_prints() {
     assert_eq!(without_number(line().await), "post-verb bricks.list completed");
     assert!(without_number(line().await).starts_with("key.minted key_"));
     // Whoever does not have the secret is refused.
-    let forged = http().post(format!("http://127.0.0.1:{port}/")).header("webhook-id", "x").body("{}").send().await.unwrap();
+    let forged = http().post(url).header("webhook-id", "x").body("{}").send().await.unwrap();
     assert_eq!(forged.status(), 401);
     assert_eq!(line().await, "refused: the timestamp is missing, or too far from now");
     process.kill_nine().await;
 }
 
-fn receiver_of(secret: &str, port: u16) -> tokio::process::Child {
+fn receiver_of(secret: &str, port: &Port) -> tokio::process::Child {
     let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/webhook_receiver.py");
     let mut python = Command::new("python3");
-    python.arg(script).arg(port.to_string()).env("WEBHOOK_SECRET", secret);
+    python.arg(script).arg(port.address().rsplit(':').next().unwrap()).env("WEBHOOK_SECRET", secret);
     python.stdout(Stdio::piped()).kill_on_drop(true).spawn().unwrap()
 }

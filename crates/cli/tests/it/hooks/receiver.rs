@@ -1,7 +1,6 @@
 //! A receiver of webhooks in the test's own hands.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
 
 use axum::Router;
 use axum::body::Bytes;
@@ -58,10 +57,8 @@ pub(super) struct Receiver {
     pub(super) url: String,
     /// Every request, taken or not.
     pub(super) sent: mpsc::UnboundedReceiver<Got>,
-    pub(super) requests: Arc<AtomicUsize>,
     /// While this is true, requests are held.
     pub(super) held: watch::Sender<bool>,
-    stop: watch::Sender<bool>,
 }
 
 impl Receiver {
@@ -74,13 +71,9 @@ impl Receiver {
         let url = format!("http://{}/hook", listener.local_addr().unwrap());
         let (tell, sent) = mpsc::unbounded_channel();
         let (held, hold) = watch::channel(false);
-        let (stop, mut stopping) = watch::channel(false);
-        let requests = Arc::new(AtomicUsize::new(0));
-        let count = Arc::clone(&requests);
         let take = move |headers: HeaderMap, body: Bytes| {
-            let (answer, tell, mut hold, count) = (Arc::clone(&answer), tell.clone(), hold.clone(), Arc::clone(&count));
+            let (answer, tell, mut hold) = (Arc::clone(&answer), tell.clone(), hold.clone());
             async move {
-                count.fetch_add(1, Ordering::SeqCst);
                 let got = Got { headers, body: String::from_utf8(body.to_vec()).unwrap() };
                 let status = StatusCode::from_u16(answer(&got.json())).unwrap();
                 // Whoever has seen enough has gone.
@@ -90,14 +83,9 @@ impl Receiver {
             }
         };
         let router = Router::new().route("/hook", axum::routing::post(take));
-        #[expect(clippy::disallowed_methods, reason = "it ends with the receiver")]
-        tokio::spawn(async move {
-            let served = axum::serve(listener, router).with_graceful_shutdown(async move {
-                let _ = stopping.wait_for(|stopping| *stopping).await;
-            });
-            served.await.unwrap();
-        });
-        Self { url, sent, requests, held, stop }
+        #[expect(clippy::disallowed_methods, reason = "it ends with the test")]
+        tokio::spawn(async move { axum::serve(listener, router).await.unwrap() });
+        Self { url, sent, held }
     }
 
     /// The next request.
@@ -112,11 +100,6 @@ impl Receiver {
             got.push(self.next().await);
         }
         got
-    }
-
-    /// Goes away; its port is free again soon.
-    pub(super) fn stop(&self) {
-        let _ = self.stop.send(true);
     }
 }
 

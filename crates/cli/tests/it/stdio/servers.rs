@@ -2,11 +2,12 @@
 
 use std::os::unix::fs::MetadataExt;
 
+use base::{Clock, Timestamp};
 use serde_json::{Value, json};
 use tokio::process::Command;
 
 use super::{Ground, Pipe, gist, ground};
-use crate::support::{Engine, Place, Process, call, eventually, modern, request};
+use crate::support::{Crib, Engine, Place, Port, Process, Terminal, call, modern, request};
 
 /// A server at an address of the test's own choice, so that another can take its place.
 async fn start_at(place: &Place, address: &str) -> Process {
@@ -46,9 +47,9 @@ fn position_of_server(pipes: &[Pipe], place: &Place) -> usize {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_server_that_is_killed_answers_with_errors_and_comes_back() {
-    let (place, server, terminal) = ground(Engine::Sqlite, Ground::Running).await;
-    let server = server.unwrap();
-    let address = server.url.strip_prefix("http://").unwrap().to_owned();
+    let (place, _none, terminal) = ground(Engine::Sqlite, Ground::Embedded).await;
+    let port = Port::reserve();
+    let server = start_at(&place, &port.address()).await;
     let mut pipe = Pipe::open(&terminal, &format!("--url {}", server.url)).ready().await;
     // It hears the requests and never answers them.
     server.signal("STOP").await;
@@ -78,7 +79,7 @@ async fn a_server_that_is_killed_answers_with_errors_and_comes_back() {
     pipe.write("garbage").await;
     assert_eq!(gist(&pipe.read().await), json!({"id": null, "code": -32700}), "needs no server");
 
-    let server = start_at(&place, &address).await;
+    let server = start_at(&place, &port.address()).await;
     assert_eq!(gist(&pipe.ask(&call(2, "bricks.list", json!({}))).await), json!({"id": 2, "ok": true}), "the session went on");
     pipe.close().await.well();
     let sessions = server.sessions().await;
@@ -139,22 +140,27 @@ async fn what_keeps_it_from_starting_is_said_on_stderr() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_session_that_has_expired_is_opened_anew_and_one_that_was_ended_is_not() {
-    let (_place, server, terminal) = ground(Engine::Sqlite, Ground::Running).await;
-    let server = server.unwrap();
-    let mut pipe = Pipe::open(&terminal, "--ttl 2 --work-type chore").ready().await;
-    eventually("its time is over", async || server.sessions().await[0]["state"] == "expired").await;
+    let clock = Clock::manual(Timestamp::from_ms(1_800_000_000_000));
+    let crib = Crib::start_with(Engine::Sqlite, |config| config.clock = clock.clone()).await;
+    let tenant = crib.tenant().await;
+    let sessions = async || tenant.get("sessions").await.expect(200)["sessions"].as_array().unwrap().clone();
+    let place = format!("--url {} --key {} --org {} --project {}", crib.url, tenant.key, tenant.org, tenant.project);
+    let terminal = Terminal::without_data(crib.folder.path());
+    let mut pipe = Pipe::open(&terminal, &format!("{place} --ttl 60 --work-type chore")).ready().await;
+    clock.advance_ms(60_000);
+    assert_eq!(sessions().await[0]["state"], "expired");
     for id in 0..8 {
         pipe.write(call(id, "bricks.list", json!({})).to_string()).await;
     }
     for _ in 0..8 {
         assert!(pipe.read().await.get("result").is_some(), "the client notices nothing");
     }
-    let sessions = server.sessions().await;
-    assert_eq!((sessions.len(), &sessions[0]["state"], &sessions[0]["workType"]), (2, &json!("open"), &json!("chore")));
-    terminal.run(&format!("session end {}", sessions[0]["sessionId"].as_str().unwrap())).await.ok();
+    let anew = sessions().await;
+    assert_eq!((anew.len(), &anew[0]["state"], &anew[0]["workType"]), (2, &json!("open"), &json!("chore")));
+    tenant.post(&format!("sessions/{}/end", anew[0]["sessionId"].as_str().unwrap()), json!({})).await.expect(200);
     assert_eq!(gist(&pipe.ask(&request(9, "ping", json!({}))).await), json!({"id": 9, "code": -32603}), "somebody meant it");
     pipe.close().await.well();
-    assert_eq!(server.sessions().await.len(), 2);
+    assert_eq!(sessions().await.len(), 2);
 }
 
 #[tokio::test(flavor = "multi_thread")]

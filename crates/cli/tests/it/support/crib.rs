@@ -1,6 +1,7 @@
 //! A server of a test's own.
 
 use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::Duration;
 
 use base::limits::Limits;
 use reqwest::Method;
@@ -60,7 +61,7 @@ impl Crib {
             Some(url) => StoreConfig::Postgres { url: url.clone() },
             None => StoreConfig::Sqlite { path: config.data.join("toolcrib.db") },
         };
-        let server = Server::start(config).await.expect("the server starts");
+        let server = start_server(config).await.expect("the server starts");
         let file = server.server_file().clone();
         Self { url: file.url, admin_key: file.key, http: client(), server: Some(server), orgs: AtomicU32::new(0), store, folder }
     }
@@ -144,6 +145,24 @@ impl Crib {
     pub(crate) async fn send(&self, request: reqwest::RequestBuilder) -> Reply {
         Reply::read(request.send().await.unwrap()).await
     }
+}
+
+/// How often, and how long apart, a start is tried on a data folder that is locked.
+const LOCKED_TRIES: u32 = 200;
+const LOCKED_PAUSE: Duration = Duration::from_millis(50);
+
+/// Starts a server in a folder that another may have had a moment ago. A child that some test starts just then holds the lock too,
+/// until it has become its program.
+pub(crate) async fn start_server(config: Config) -> base::Result<Server> {
+    for _ in 1..LOCKED_TRIES {
+        match Server::start(config.clone()).await {
+            Err(error) if error.data().get("reason").is_some_and(|reason| reason == server::LOCKED) => {
+                tokio::time::sleep(LOCKED_PAUSE).await;
+            }
+            started => return started,
+        }
+    }
+    Server::start(config).await
 }
 
 /// A client that asks the server and nobody between.

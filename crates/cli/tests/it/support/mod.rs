@@ -2,14 +2,16 @@
 
 mod crib;
 mod person;
+mod port;
 mod process;
 mod reply;
 mod tenant;
 mod terminal;
 mod transcript;
 
-pub(crate) use crib::Crib;
+pub(crate) use crib::{Crib, start_server};
 pub(crate) use person::{Person, with_body};
+pub(crate) use port::Port;
 pub(crate) use process::{Place, Process, binary};
 pub(crate) use reply::Reply;
 pub(crate) use tenant::{Agent, Session, Tenant};
