@@ -2,7 +2,6 @@
 
 use std::sync::Arc;
 
-use base::secret::SecretHash;
 use base::{Error, Kind, OrgId, ProjectId, RequestId, Result, Scope, ScopeSet, Timestamp};
 use store::{OrgStore, OrgTx, Seal, params};
 
@@ -11,6 +10,7 @@ use crate::guard::Guard;
 use crate::identify::{Presented, bearer};
 use crate::keys::ProjectCover;
 use crate::refusal::Refusal;
+use crate::standing::Standing;
 use crate::tenants;
 use crate::users::Role;
 
@@ -63,8 +63,8 @@ pub struct Access {
     pub(crate) cover: ProjectCover,
     /// When the caller's own key dies: what it mints does not live longer.
     pub(crate) expires_at: Option<Timestamp>,
-    /// The instance admin's key, when that was presented.
-    pub(crate) instance_key: Option<SecretHash>,
+    /// What the caller was let in with.
+    pub(crate) standing: Standing,
     pub(crate) clock: base::Clock,
     pub(crate) session_ttl_seconds: u64,
     pub(crate) ledger: Arc<Ledger>,
@@ -84,7 +84,20 @@ impl Access {
 
     /// The org's rows, to be changed: the first change carries `event` into the audit trail.
     pub fn rows_for(&self, event: Event) -> OrgStore {
-        self.rows.sealed_by(Arc::new(Recorded { ledger: Arc::clone(&self.ledger), by: self.by(), event }))
+        self.rows.sealed_by(Arc::new(Recorded { access: self.clone(), event }))
+    }
+
+    /// A change by this caller, if what it came in with is still good.
+    pub(crate) async fn write<T: Send + 'static>(
+        &self,
+        mut job: impl FnMut(&mut OrgTx<'_, '_>) -> Result<T> + Send + 'static,
+    ) -> Result<T> {
+        let (standing, now) = (self.standing.clone(), self.clock.now());
+        let write = self.rows.write(move |tx| {
+            standing.check(tx, now)?;
+            job(tx)
+        });
+        write.await
     }
 
     /// The request that the audit trail names.
@@ -170,17 +183,18 @@ impl Access {
 
 /// An event that waits for the change it tells of.
 struct Recorded {
-    ledger: Arc<Ledger>,
-    by: By,
+    access: Access,
     event: Event,
 }
 
 impl Seal for Recorded {
     fn apply(&self, tx: &mut OrgTx<'_, '_>) -> Result<()> {
-        self.ledger.write(tx, &self.by, self.event.clone())?;
+        let access = &self.access;
+        access.standing.check(tx, access.clock.now())?;
+        access.record(tx, self.event.clone())?;
         for told in tx.told().to_vec() {
             let event = Event::new(told.what, told.kind, told.id).with("togetherWith", self.event.entity_id.as_str());
-            self.ledger.write(tx, &self.by, event)?;
+            access.record(tx, event)?;
         }
         Ok(())
     }
@@ -198,7 +212,7 @@ impl Guard {
             Presented::InstanceAdmin(key) => {
                 let org = org.ok_or_else(|| Error::invalid("org", "the instance admin says which org with ?org="))?;
                 let org = self.find_org(org).await?.ok_or_else(no_such_org)?;
-                Ok(Access { instance_key: Some(key), ..self.operator_access(&org) })
+                Ok(Access { standing: Standing::InstanceKey(key), ..self.operator_access(&org) })
             }
             Presented::Key(key) => {
                 // A session's key opens that session's door and nothing else.
@@ -208,7 +222,7 @@ impl Guard {
                 self.rates.allowance_to_manage(&key.org, &key.id, self.key_rate()).take(1).await?;
                 self.require_own(&key.org, org).await?;
                 let access = self.make_access(&key.org, Who::Key(key.id), key.scopes, key.cover);
-                Ok(Access { expires_at: key.expires_at, ..access })
+                Ok(Access { expires_at: key.expires_at, standing: Standing::Key(key.id), ..access })
             }
         }
     }
@@ -242,7 +256,7 @@ impl Guard {
             scopes,
             cover,
             expires_at: None,
-            instance_key: None,
+            standing: Standing::Server,
             clock: self.clock.clone(),
             session_ttl_seconds: self.limits.session_ttl_seconds,
             ledger: Arc::clone(&self.ledger),

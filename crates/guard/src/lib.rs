@@ -20,6 +20,7 @@ mod record;
 mod refusal;
 mod sessions;
 mod spec;
+mod standing;
 mod sweep;
 mod tenants;
 mod users;

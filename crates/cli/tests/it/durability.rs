@@ -199,6 +199,8 @@ async fn a_full_disk_is_a_clear_error_and_recovers() {
         assert!(set.success());
     };
     client.create_brick().await.unwrap();
+    let ready = async |status: u16| client.status("/readyz").await == status;
+    assert!(ready(200).await);
     limit("65536").await;
     let mut acknowledged = 1;
     let error = loop {
@@ -214,7 +216,6 @@ async fn a_full_disk_is_a_clear_error_and_recovers() {
     // What cannot be put on the record does not happen, and a read is no exception.
     let listed = client.rpc(&call(1, "bricks.list", json!({}))).await.unwrap();
     assert_eq!(listed["error"]["data"]["kind"], "unavailable", "{listed}");
-    let ready = async |status: u16| client.status("/readyz").await == status;
     eventually("the server says that it is not ready", async || ready(503).await).await;
     limit("unlimited").await;
     eventually("the server is ready again", async || ready(200).await).await;

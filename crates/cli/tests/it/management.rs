@@ -2,6 +2,7 @@
 
 mod agents;
 mod graph;
+mod held_bodies;
 mod keys;
 mod lists;
 mod nodes;

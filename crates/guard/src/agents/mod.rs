@@ -161,7 +161,6 @@ impl Agents<'_> {
         };
         let (row, hash, maker) = (agent.clone(), SecretHash::of(&secret).hex(), access.clone());
         access
-            .rows
             .write(move |tx| {
                 match &row.project {
                     Some(project) => maker.require_project_in(tx, project)?,
@@ -216,7 +215,6 @@ impl Agents<'_> {
         }
         let (id, now, access) = (*id, self.0.clock.now(), self.0.clone());
         self.0
-            .rows
             .write(move |tx| {
                 let Some(mut agent) = tx.first(sql::GET, &params![id], Agent::from_row)? else {
                     return Ok(None);
@@ -256,7 +254,6 @@ impl Agents<'_> {
         let access = self.0.clone();
         let agent = self
             .0
-            .rows
             .write(move |tx| {
                 let Some(agent) = tx.first(sql::GET, &params![id], Agent::from_row)? else {
                     return Ok(None);
@@ -279,7 +276,6 @@ impl Agents<'_> {
         }
         let (id, now, access) = (*id, self.0.clock.now(), self.0.clone());
         self.0
-            .rows
             .write(move |tx| {
                 tx.execute(sql::DELETE_TOKENS, &params![id])?;
                 end_sessions_of(tx, &access, &id, now)?;

@@ -95,7 +95,7 @@ impl Audit<'_> {
     /// Puts a new key in the active one's place and says its name.
     pub async fn rotate_key(&self) -> Result<String> {
         let (ledger, by) = (self.access.ledger.clone(), self.access.by());
-        self.access.rows.write(move |tx| ledger.rotate(tx, &by)).await
+        self.access.write(move |tx| ledger.rotate(tx, &by)).await
     }
 
     /// Revokes a key: entries it signs from now on are invalid. The active key is rotated first. `None` when there is none
@@ -106,7 +106,7 @@ impl Audit<'_> {
         }
         let (ledger, by) = (self.access.ledger.clone(), self.access.by());
         let (kid, reason) = (kid.to_owned(), reason.map(str::to_owned));
-        let write = self.access.rows.write(move |tx| {
+        let write = self.access.write(move |tx| {
             let find = |tx: &mut OrgTx<'_, '_>| {
                 let keys = tx.query(sql::KEYS, &[], AuditKey::from_row)?;
                 Ok::<_, Error>(keys.into_iter().find(|key| key.kid == kid))

@@ -71,7 +71,7 @@ impl Audit<'_> {
     pub async fn begin_export(&self) -> Result<Extent> {
         let (ledger, by) = (self.access.ledger.clone(), self.access.by());
         let org = *self.access.org();
-        let write = self.access.rows.write(move |tx| {
+        let write = self.access.write(move |tx| {
             ledger.write(tx, &by, Event::new("audit.exported", "audit", org))?;
             Extent::read(tx)
         });

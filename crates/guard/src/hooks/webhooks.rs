@@ -144,7 +144,7 @@ impl Webhooks<'_> {
         };
         let sealed = self.seal(&webhook.id, &secret)?;
         let (row, access) = (webhook.clone(), self.access.clone());
-        let write = self.access.rows.write(move |tx| {
+        let write = self.access.write(move |tx| {
             let there = tx.first(sql::COUNT_WEBHOOKS, &[], |row| row.get::<i64>(0))?.unwrap_or(0);
             if usize::try_from(there).unwrap_or(usize::MAX) >= WEBHOOKS_MAX {
                 return Err(Error::new(Kind::Conflict, format!("an org has at most {WEBHOOKS_MAX} webhooks")));
@@ -192,7 +192,7 @@ impl Webhooks<'_> {
     pub async fn change(&self, id: &WebhookId, change: WebhookChange) -> Result<Option<Webhook>> {
         let events = change.events.map(checked_events).transpose()?;
         let (id, now, access) = (*id, self.access.clock.now(), self.access.clone());
-        let write = self.access.rows.write(move |tx| {
+        let write = self.access.write(move |tx| {
             let Some(mut webhook) = tx.first(sql::WEBHOOK, &params![id], Webhook::from_row)? else {
                 return Ok(None);
             };
@@ -222,7 +222,7 @@ impl Webhooks<'_> {
         let (secret, now) = (mint(SECRET_PREFIX), self.access.clock.now());
         let sealed = self.seal(id, &secret)?;
         let (id, access) = (*id, self.access.clone());
-        let write = self.access.rows.write(move |tx| {
+        let write = self.access.write(move |tx| {
             if tx.execute(sql::ROTATE_WEBHOOK, &params![id, sealed, now])? == 0 {
                 return Ok(None);
             }
@@ -236,7 +236,7 @@ impl Webhooks<'_> {
     /// Removes a webhook and what it could not deliver.
     pub async fn delete(&self, id: &WebhookId) -> Result<bool> {
         let (id, access) = (*id, self.access.clone());
-        let write = self.access.rows.write(move |tx| {
+        let write = self.access.write(move |tx| {
             if tx.execute(sql::DELETE_WEBHOOK, &params![id])? == 0 {
                 return Ok(false);
             }
@@ -296,7 +296,7 @@ impl Webhooks<'_> {
     /// A message that was given up has arrived after all.
     pub async fn revived(&self, id: &WebhookId, sequence: i64, message_type: &str) -> Result<()> {
         let (id, message_type) = (*id, message_type.to_owned());
-        let write = self.access.rows.write(move |tx| tx.execute(sql::DELETE_DEAD_LETTER, &params![id, sequence, message_type]));
+        let write = self.access.write(move |tx| tx.execute(sql::DELETE_DEAD_LETTER, &params![id, sequence, message_type]));
         write.await.map(drop)
     }
 

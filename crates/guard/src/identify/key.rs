@@ -1,10 +1,13 @@
 //! API keys, as the doors and the management API meet them.
 
+use std::sync::Arc;
+
 use base::secret::SecretHash;
 use base::{KeyId, OrgId, ScopeSet, SessionId, Timestamp};
 use store::params;
 
 use super::{KEY_PREFIX, sql};
+use crate::audit::{By, Event};
 use crate::guard::Guard;
 use crate::keys::ProjectCover;
 use crate::refusal::Refusal;
@@ -86,16 +89,23 @@ impl Guard {
         let (hash, node, now) = (SecretHash::of(secret).hex(), node.to_owned(), self.clock.now());
         self.store
             .write_instance(move |tx| {
-                let dying = params![hash, node];
-                for org in tx.query(sql::ORGS_OPENED_BY_OTHERS, &dying, |row| Ok(OrgId::from_row(row.text(0)?)))? {
-                    tx.execute(sql::REVOKE_OPENED_BY_OTHERS, &params![hash, node, org, now])?;
-                    tx.bump(&org)?;
-                }
                 tx.execute(sql::FORGET_OTHER_INSTANCE_KEYS, &params![hash, node])?;
                 tx.execute(sql::REMEMBER_INSTANCE_KEY, &params![hash, node, now])
             })
-            .await
-            .map(drop)
+            .await?;
+        // A start that is cut short here is made up for by the next.
+        for org in self.store.query(sql::ORGS_WITH_ORPHANS, &[], |row| Ok(OrgId::from_row(row.text(0)?))).await? {
+            let ledger = Arc::clone(&self.ledger);
+            let rows = self.rows_of(&org);
+            let write = rows.write(move |tx| {
+                let keys = tx.execute(sql::REVOKE_ORPHANS, &params![now])?;
+                tx.bump()?;
+                let event = Event::new("session_keys.revoked", "org", org).with("keys", keys);
+                ledger.write(tx, &By::system(), event.with("reason", "instance_admin_key_replaced"))
+            });
+            write.await?;
+        }
+        Ok(())
     }
 
     /// Mints a secret of the form that instance admins' keys have.

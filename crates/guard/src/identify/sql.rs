@@ -7,13 +7,21 @@ pub(crate) const REMEMBER_INSTANCE_KEY: &str =
 
 pub(crate) const FORGET_OTHER_INSTANCE_KEYS: &str = "DELETE FROM instance_keys WHERE node = ?2 AND hash <> ?1";
 
-/// The orgs that have live keys of sessions which the keys that are about to be forgotten have opened.
-pub(crate) const ORGS_OPENED_BY_OTHERS: &str = "SELECT DISTINCT org_id FROM keys WHERE revoked_at IS NULL AND opened_by IN
-     (SELECT hash FROM instance_keys WHERE node = ?2 AND hash <> ?1)";
+/// The orgs that have live keys of sessions which an instance admin opened whose key is gone. People are no admin.
+pub(crate) const ORGS_WITH_ORPHANS: &str = "SELECT DISTINCT org_id FROM keys
+     WHERE opened_by IS NOT NULL AND opened_by NOT LIKE 'usr_%' AND revoked_at IS NULL
+       AND opened_by NOT IN (SELECT hash FROM instance_keys)";
 
-pub(crate) const REVOKE_OPENED_BY_OTHERS: &str = "UPDATE keys SET revoked_at = ?4
-     WHERE org_id = ?3 AND revoked_at IS NULL AND opened_by IN
-       (SELECT hash FROM instance_keys WHERE node = ?2 AND hash <> ?1)";
+pub(crate) const REVOKE_ORPHANS: &str = "UPDATE keys SET revoked_at = ?2
+     WHERE org_id = ?1 AND opened_by IS NOT NULL AND opened_by NOT LIKE 'usr_%' AND revoked_at IS NULL
+       AND opened_by NOT IN (SELECT hash FROM instance_keys)";
+
+pub(crate) const INSTANCE_KEY_STANDS: &str = "SELECT hash FROM instance_keys WHERE hash = ?2 AND CAST(?1 AS TEXT) IS NOT NULL";
+
+pub(crate) const KEY_STANDS: &str = "SELECT id FROM keys
+     WHERE org_id = ?1 AND id = ?2 AND revoked_at IS NULL AND (expires_at IS NULL OR expires_at > ?3)";
+
+pub(crate) const LOGIN_STANDS: &str = "SELECT user_id FROM logins WHERE org_id = ?1 AND token_hash = ?2 AND expires_at > ?3";
 
 pub(crate) const ORG_OF_KEY: &str = "SELECT org_id FROM keys WHERE hash = ?1";
 

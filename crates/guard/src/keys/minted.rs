@@ -1,12 +1,13 @@
 //! Keys at the moment they are made: an org's first, a session's, any other.
 
 use base::secret::{SecretHash, mint};
-use base::{Error, KeyId, Kind, OrgId, Result, ScopeSet, SessionId, Timestamp, UserId};
+use base::{KeyId, OrgId, Result, ScopeSet, SessionId, Timestamp, UserId};
 use store::{OrgTx, params};
 
 use super::{Key, NewKey, ProjectCover, SECRET_PREFIX, sql};
 use crate::access::{Access, Who};
 use crate::audit::Event;
+use crate::standing::Standing;
 
 /// How much of a key may be shown after it was minted.
 const SHOWN_CHARS: usize = SECRET_PREFIX.len() + 6;
@@ -67,16 +68,11 @@ pub(crate) fn mint_for_session(opener: &Access, session: &SessionId, now: Timest
 
 /// Keeps it inside the transaction that opens the session.
 pub(crate) fn keep_for_session(tx: &mut OrgTx<'_, '_>, opener: &Access, session: &SessionId, minted: &MintedKey) -> Result<()> {
-    let opener = match &opener.who {
-        Who::Key(id) => Opener::Key(*id),
-        Who::User { id, role } => {
-            // Since the login was looked at, the person may have become less.
-            if tx.first(sql::STILL_IS, &params![id, role.word()], |_| Ok(()))?.is_none() {
-                return Err(Error::new(Kind::NotPermitted, "what you are in the org has changed: log in again"));
-            }
-            Opener::Other(id.to_string())
-        }
-        Who::InstanceAdmin => opener.instance_key.map_or(Opener::Nobody, |key| Opener::Other(key.hex())),
+    let opener = match (&opener.who, &opener.standing) {
+        (Who::Key(id), _) => Opener::Key(*id),
+        (Who::User { id, .. }, _) => Opener::Other(id.to_string()),
+        (Who::InstanceAdmin, Standing::InstanceKey(key)) => Opener::Other(key.hex()),
+        (Who::InstanceAdmin, _) => Opener::Nobody,
     };
     insert(tx, &minted.key, minted.hash(), Some((session, opener)))
 }

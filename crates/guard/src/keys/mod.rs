@@ -105,7 +105,6 @@ impl Keys<'_> {
         let minted = MintedKey::new(access.org(), NewKey { name: checked_name(&new.name)?, expires_at, ..new }, now);
         let (row, minter) = (minted.clone(), access.clone());
         access
-            .rows
             .write(move |tx| {
                 for project in row.key.cover.listed() {
                     minter.require_project_in(tx, project)?;
@@ -153,7 +152,6 @@ impl Keys<'_> {
     pub async fn revoke(&self, id: &KeyId) -> Result<bool> {
         let (id, now, access) = (*id, self.0.clock.now(), self.0.clone());
         self.0
-            .rows
             .write(move |tx| {
                 let Some(key) = tx.first(sql::GET, &params![id], |row| Key::from_row(access.org(), row))? else {
                     return Ok(false);

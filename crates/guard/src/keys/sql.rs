@@ -15,8 +15,6 @@ pub(crate) const LIST: &str = "SELECT id, name, prefix, scopes, project_ids, cre
 pub(crate) const REVOKE: &str =
     "UPDATE keys SET revoked_at = ?3 WHERE org_id = ?1 AND id = ?2 AND revoked_at IS NULL AND session_id IS NULL";
 
-pub(crate) const STILL_IS: &str = "SELECT id FROM users WHERE org_id = ?1 AND id = ?2 AND role = ?3 AND disabled = 0";
-
 /// `?2` is a person who opened sessions, `?3` the time.
 pub(crate) const REVOKE_OPENED_BY: &str =
     "UPDATE keys SET revoked_at = ?3 WHERE org_id = ?1 AND opened_by = ?2 AND revoked_at IS NULL";

@@ -125,7 +125,7 @@ impl Policies<'_> {
         let statements = i64::try_from(statements).unwrap_or(i64::MAX);
         let (by, ledger, now) = (self.access.by(), self.access.ledger.clone(), self.access.clock.now());
         let (author, cedar) = (self.access.who().label(), cedar.to_owned());
-        let write = self.access.rows.write(move |tx| {
+        let write = self.access.write(move |tx| {
             within_limits(tx, &id, &cedar, statements)?;
             let current = tx.first(sql::CURRENT, &params![id], Policy::from_row)?.filter(|policy| policy.cedar.is_some());
             match current {
@@ -151,7 +151,7 @@ impl Policies<'_> {
     pub async fn delete(&self, id: &str) -> Result<bool> {
         let (by, ledger, now) = (self.access.by(), self.access.ledger.clone(), self.access.clock.now());
         let (author, id) = (self.access.who().label(), id.to_owned());
-        let write = self.access.rows.write(move |tx| {
+        let write = self.access.write(move |tx| {
             let current = tx.first(sql::CURRENT, &params![id], Policy::from_row)?;
             let Some(Policy { cedar: Some(_), mode, .. }) = current else {
                 return Ok(false);

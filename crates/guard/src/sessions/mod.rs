@@ -163,7 +163,6 @@ impl Sessions<'_> {
         let (row, key) = (session.clone(), minted.clone());
         let opener = access.clone();
         access
-            .rows
             .write(move |tx| {
                 opener.require_project_in(tx, &row.project)?;
                 if let Some(agent) = &row.agent {
@@ -229,7 +228,6 @@ impl Sessions<'_> {
         }
         let (id, now, access) = (*id, self.0.clock.now(), self.0.clone());
         self.0
-            .rows
             .write(move |tx| {
                 if !end_in(tx, &access, &id, outcome, now)? {
                     return Err(Error::new(Kind::Conflict, "the session has ended already"));

@@ -105,7 +105,6 @@ impl Projects<'_> {
         let (row, access) = (project.clone(), self.0.clone());
         let made = self
             .0
-            .rows
             .write(move |tx| {
                 let switches = (row.memory_enabled, row.graph_enabled);
                 let params = params![row.id, row.name, row.root, switches.0, switches.1, row.created_at];
@@ -145,7 +144,6 @@ impl Projects<'_> {
         let name = change.name.as_deref().map(checked_name).transpose()?;
         let (id, now, access) = (*id, self.0.clock.now(), self.0.clone());
         self.0
-            .rows
             .write(move |tx| {
                 let Some(mut project) = tx.first(sql::PROJECT, &params![id], Project::from_row)? else {
                     return Ok(None);

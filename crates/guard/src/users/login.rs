@@ -13,6 +13,7 @@ use crate::audit::{By, Event};
 use crate::guard::Guard;
 use crate::keys::ProjectCover;
 use crate::refusal::Refusal;
+use crate::standing::Standing;
 
 const LOGIN_PREFIX: &str = "tcl_";
 const CSRF_PREFIX: &str = "tcc_";
@@ -117,7 +118,8 @@ impl Guard {
         self.require_own(&row.user.org, org).await?;
         let role = row.user.role;
         let who = Who::User { id: row.user.id, role };
-        Ok(self.make_access(&row.user.org, who, role.scopes(), ProjectCover::All))
+        let access = self.make_access(&row.user.org, who, role.scopes(), ProjectCover::All);
+        Ok(Access { standing: Standing::Login(SecretHash::of(cookie)), ..access })
     }
 
     async fn login_row(&self, cookie: &str) -> Result<LoginRow, Refusal> {

@@ -147,7 +147,6 @@ impl Users<'_> {
         let (row, access) = (user.clone(), self.access.clone());
         let made = self
             .access
-            .rows
             .write(move |tx| {
                 let made = tx.execute(sql::INSERT, &params![row.id, row.email, row.role.word(), hash, row.created_at])?;
                 if made > 0 {
@@ -190,7 +189,6 @@ impl Users<'_> {
         };
         let (id, now, access) = (*id, self.access.clock.now(), self.access.clone());
         self.access
-            .rows
             .write(move |tx| {
                 let Some(mut user) = tx.first(sql::GET, &params![id], |row| User::from_row(access.org(), row))? else {
                     return Ok(None);
@@ -218,7 +216,6 @@ impl Users<'_> {
     pub async fn delete(&self, id: &UserId) -> Result<bool> {
         let (id, now, access) = (*id, self.access.clock.now(), self.access.clone());
         self.access
-            .rows
             .write(move |tx| {
                 let Some(user) = tx.first(sql::GET, &params![id], |row| User::from_row(access.org(), row))? else {
                     return Ok(false);

@@ -1,0 +1,76 @@
+//! A body that is held back until its sender has been locked out: what the sender was let in with must still be good when the
+//! change is made.
+
+use reqwest::Method;
+use serde_json::{Value, json};
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::TcpStream;
+
+use super::text;
+use crate::menu::Things;
+use crate::support::{Crib, Engine, both_engines};
+
+/// A POST that was let in and whose body is yet to come.
+struct Held {
+    stream: TcpStream,
+    body: String,
+}
+
+impl Held {
+    async fn post(crib: &Crib, path: &str, credential: &str, body: &Value) -> Self {
+        let (host, body) = (crib.url.strip_prefix("http://").unwrap(), body.to_string());
+        let mut stream = TcpStream::connect(host).await.unwrap();
+        let head = format!(
+            "POST {path} HTTP/1.1\r\nhost: {host}\r\n{credential}\r\nconnection: close\r\nexpect: 100-continue\r\n\
+             content-type: application/json\r\ncontent-length: {}\r\n\r\n",
+            body.len()
+        );
+        stream.write_all(head.as_bytes()).await.unwrap();
+        // The body is asked for when the caller has been let in, and not before.
+        let mut asked = [0; 25];
+        stream.read_exact(&mut asked).await.unwrap();
+        assert_eq!(&asked, b"HTTP/1.1 100 Continue\r\n\r\n");
+        Self { stream, body }
+    }
+
+    /// Sends the body, and says with which status it was answered.
+    async fn send(mut self) -> u16 {
+        self.stream.write_all(self.body.as_bytes()).await.unwrap();
+        let mut answer = String::new();
+        self.stream.read_to_string(&mut answer).await.unwrap();
+        answer.split(' ').nth(1).unwrap().parse().unwrap_or_else(|_| panic!("{answer}"))
+    }
+}
+
+both_engines! {
+    async fn a_revoked_key_mints_nothing_with_a_request_it_had_begun(engine: Engine) {
+        let crib = Crib::start(engine).await;
+        let tenant = crib.tenant().await;
+        let minted = tenant.post("keys", json!({"name": "lost", "projects": "all"})).await.expect(201)["key"].clone();
+        let credential = format!("authorization: Bearer {}", text(&minted["fullKey"]));
+        let body = json!({"name": "left behind", "projects": "all"});
+        let path = format!("/api/org/{}/keys", tenant.org);
+        let (in_time, too_late) =
+            (Held::post(&crib, &path, &credential, &body).await, Held::post(&crib, &path, &credential, &body).await);
+        assert_eq!(in_time.send().await, 201);
+        tenant.api(Method::DELETE, &format!("keys/{}", text(&minted["id"])), None).await.expect(204);
+        let before = tenant.get("keys?limit=100").await.expect(200);
+        assert_eq!(too_late.send().await, 403);
+        assert_eq!(tenant.get("keys?limit=100").await.expect(200), before);
+    }
+
+    async fn a_person_who_was_changed_does_nothing_with_a_request_they_had_begun(engine: Engine) {
+        let crib = Crib::start(engine).await;
+        let tenant = crib.tenant().await;
+        let brick = Things::make_but_a_person(&tenant, "things").await.brick;
+        let person = tenant.person("admin").await;
+        let credential = format!("cookie: {}\r\nx-csrf-token: {}", person.cookie, person.csrf);
+        let sessions = format!("/api/org/{}/sessions", tenant.org);
+        let session = Held::post(&crib, &sessions, &credential, &json!({"projectId": tenant.project})).await;
+        let versions = format!("/api/bricks/{brick}/versions");
+        let version = Held::post(&crib, &versions, &credential, &json!({"evaluation_prompt": "is it otherwise?"})).await;
+        // What somebody does who fears that the login was stolen.
+        tenant.api(Method::PATCH, &format!("users/{}", person.id), Some(json!({"password": "quite another password"}))).await.expect(200);
+        assert_eq!((session.send().await, version.send().await), (403, 403));
+    }
+}
