@@ -102,7 +102,15 @@ both_engines! {
         assert_eq!((events.len(), events[0]["id"].clone()), (1, json!(7)));
         let plain = crib.send(session.builder().header("accept", "application/json").body(message.to_string())).await;
         assert_eq!(plain.result()["structuredContent"], json!({"bricks": []}));
-        let refused = crib.send(session.builder().header("accept", "text/event-stream").body(message.to_string().replace("bricks.list", "no_such"))).await;
-        assert_eq!(refused.error_code(), -32601, "what is not let in is answered plainly");
+        let asking = async |message: String| crib.send(session.builder().header("accept", "text/event-stream").body(message)).await;
+        let refused = asking(message.to_string().replace("bricks.list", "no_such")).await.events();
+        assert_eq!((refused.len(), &refused[0]["error"]["code"]), (1, &json!(-32601)), "a refusal is an answer");
+        let listed = asking(message.to_string().replace("tools/call", "prompts/list")).await.events();
+        assert_eq!((listed.len(), &listed[0]["result"]["prompts"]), (1, &json!([])));
+        // A status of its own is seen only in front of a plain answer.
+        let modern = session.builder().header("accept", "text/event-stream").header("mcp-protocol-version", "2026-07-28");
+        let modern = modern.header("mcp-method", "no/such").body(message.to_string().replace("tools/call", "no/such"));
+        let unknown = crib.send(modern).await;
+        assert_eq!((unknown.status, unknown.error_code()), (404, -32601));
     }
 }

@@ -8,7 +8,7 @@ mod tools;
 
 use std::sync::Arc;
 
-use ::tools::Reply;
+use ::tools::{Notify as _, Reply};
 use base::RequestId;
 use bytes::Bytes;
 use guard::{Caller, Refusal};
@@ -20,6 +20,7 @@ use mcp::{Fault, Id, Incoming, Message, Method, Request, Speaker};
 use serde::Serialize;
 use tokio::sync::mpsc;
 
+use notify::Notifier;
 pub(crate) use notify::OPEN;
 
 use crate::doors::Answer;
@@ -141,10 +142,15 @@ impl<'a> Dispatch<'a> {
             Method::PromptsGet => self.get_prompt(request, admitted),
             Method::CompletionComplete => self.complete(request, admitted),
         };
-        match handled {
+        let spoke = match handled {
             Ok(bytes) => Spoke { status: StatusCode::OK, bytes },
             Err(fault) => self.failed(&request.id, admitted.era, &fault, Some(admitted.method)),
+        };
+        // Whoever asked for a stream gets one, though nothing came before the answer; only a status of its own must be seen.
+        if spoke.status == StatusCode::OK {
+            Notifier::new(self.events, admitted).begin();
         }
+        spoke
     }
 
     /// Answers a legacy batch, in order.
