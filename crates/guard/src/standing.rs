@@ -31,6 +31,8 @@ impl Standing {
             Standing::Key(id) => tx.first(sql::KEY_STANDS, &params![id, now], |_| Ok(()))?,
             Standing::Login(cookie) => tx.first(sql::LOGIN_STANDS, &params![cookie.hex(), now], |_| Ok(()))?,
         };
-        found.ok_or_else(|| Error::new(Kind::NotPermitted, "what you came in with is no longer good"))
+        found.ok_or_else(|| {
+            Error::new(Kind::NotPermitted, "what you came in with is no longer good: log in again, or use a key that lives")
+        })
     }
 }

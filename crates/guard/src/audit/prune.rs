@@ -17,8 +17,10 @@ use super::event::{By, Event};
 use super::ledger::Ledger;
 use super::read::Audit;
 use super::sql;
+use crate::access::Access;
 use crate::guard::Guard;
 use crate::hooks;
+use crate::standing::Standing;
 
 /// How much of the trail is looked at at once, for the first entry that is young enough to stay.
 const LOOK_ROWS: i64 = 10_000;
@@ -40,18 +42,19 @@ impl Audit<'_> {
         if before > self.access.clock.now() {
             return Err(Error::invalid("before", "this time is yet to come: name one that has passed"));
         }
-        prune(&self.access.ledger, &self.access.rows, self.access.by(), before).await
+        let Access { ledger, rows, standing, .. } = self.access;
+        prune(ledger, rows, (standing, self.access.by()), before).await
     }
 }
 
 impl Guard {
     /// The same for the operator's own rule, which holds for every org. Says how many entries are gone.
     pub(crate) async fn prune_org(&self, org: &OrgId, before: Timestamp) -> Result<u64> {
-        Ok(prune(&self.ledger, &self.rows_of(org), By::system(), before).await?.removed)
+        Ok(prune(&self.ledger, &self.rows_of(org), (&Standing::Server, By::system()), before).await?.removed)
     }
 }
 
-async fn prune(ledger: &Arc<Ledger>, rows: &OrgStore, by: By, before: Timestamp) -> Result<Pruned> {
+async fn prune(ledger: &Arc<Ledger>, rows: &OrgStore, (standing, by): (&Standing, By), before: Timestamp) -> Result<Pruned> {
     let old = old_through(rows, before).await?;
     let mut pruned = Pruned::default();
     // Asked first, because a write costs a commit even when it finds nothing, and most orgs have nothing.
@@ -63,8 +66,12 @@ async fn prune(ledger: &Arc<Ledger>, rows: &OrgStore, by: By, before: Timestamp)
             }
         }
         loop {
-            let (ledger, by) = (Arc::clone(ledger), by.clone());
-            let (removed, held_by) = rows.write(move |tx| step(&ledger, tx, &by, old, before)).await?;
+            let (ledger, by, standing) = (Arc::clone(ledger), by.clone(), standing.clone());
+            let write = rows.write(move |tx| {
+                standing.check(tx, ledger.clock().now())?;
+                step(&ledger, tx, &by, old, before)
+            });
+            let (removed, held_by) = write.await?;
             pruned.removed += removed;
             pruned.held_by = pruned.held_by.or(held_by);
             if removed == 0 {

@@ -100,7 +100,7 @@ impl Guard {
             let write = rows.write(move |tx| {
                 let keys = tx.execute(sql::REVOKE_ORPHANS, &params![now])?;
                 tx.bump()?;
-                let event = Event::new("session_keys.revoked", "org", org).with("keys", keys);
+                let event = Event::new("session.keys_revoked", "org", org).with("keys", keys);
                 ledger.write(tx, &By::system(), event.with("reason", "instance_admin_key_replaced"))
             });
             write.await?;

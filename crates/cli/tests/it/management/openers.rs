@@ -47,7 +47,7 @@ both_engines! {
         let body = json!({"projectId": tenant.project});
         let by_operator = open(&tenant, &crib.admin_key, body.clone()).await.expect(201);
         let by_key = open(&tenant, &tenant.key, body).await.expect(201);
-        let (old_key, database_url) = (crib.admin_key.clone(), crib.database_url());
+        let (org, old_key, database_url) = (tenant.org.clone(), crib.admin_key.clone(), crib.database_url());
         let again = async |folder| Crib::start_in(folder, engine, |config| {
             if database_url.is_some() {
                 config.database_url.clone_from(&database_url);
@@ -61,6 +61,9 @@ both_engines! {
         let crib = again(folder).await;
         assert_eq!(crib.api(Method::GET, "/api/orgs", &old_key, None).await.status, 401);
         assert_eq!((ping(&crib, &by_operator).await, ping(&crib, &by_key).await), (401, 200));
+        let path = format!("/api/audit?org={org}&eventType=session.keys_revoked");
+        let told = crib.api(Method::GET, &path, &crib.admin_key, None).await.expect(200)["events"].clone();
+        assert_eq!((told.as_array().unwrap().len(), &told[0]["payload"]["keys"]), (1, &json!(1)), "{told}");
     }
 
     async fn an_agent_that_is_locked_out_or_removed_leaves_no_session_behind(engine: Engine) {

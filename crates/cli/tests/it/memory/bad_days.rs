@@ -88,15 +88,18 @@ both_engines! {
             assert!(told.is_empty(), "{told:?} were forgotten before this was asked");
         };
         let ask = async || {
-            let session = tenant.session().await;
+            let (session, mut answers) = (tenant.session().await, 1);
             ask_once(&session).await;
             everyone.wait().await;
             while over.get() < 2 {
                 ask_once(&session).await;
+                answers += 1;
             }
+            answers
         };
         let (first, second) = notes.split_at(30);
-        tokio::join!(forget(first), forget(second), ask(), ask(), ask());
+        let ((), (), one, two, three) = tokio::join!(forget(first), forget(second), ask(), ask(), ask());
+        assert!([one, two, three].iter().all(|answers| *answers > 1), "{one}, {two} and {three} answers");
         assert_eq!(recall(&writer, "zeppelin", "bug_fix").await["observations"], json!([]));
     }
 
