@@ -10,6 +10,7 @@
 //! This crate never decides who may see a row; that is `guard`'s.
 
 mod changes;
+mod compute;
 mod faults;
 mod kept;
 mod migrate;
@@ -23,6 +24,7 @@ mod sqlite;
 mod store;
 mod tx;
 
+pub use compute::{compute, wait_for_another};
 pub use faults::Faults;
 pub use migrate::SCHEMA_VERSION;
 pub use param::{AsParam, Param};
