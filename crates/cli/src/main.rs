@@ -38,6 +38,8 @@ static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 /// What is logged by a command that is over in a moment.
 const CLIENT_FILTER: &str = "warn";
+/// Threads for work that blocks. Each kind of such work has a smaller limit of its own; this one holds for all of them together.
+const BLOCKING_THREADS_MAX: usize = 96;
 /// What is logged by a server.
 const SERVER_FILTER: &str = "info";
 
@@ -46,7 +48,7 @@ fn main() -> ExitCode {
         Ok(code) => code,
         Err(error) if output::is_closed_pipe(&error) => ExitCode::SUCCESS,
         Err(error) => {
-            eprintln!("error: {error:#}");
+            output::complain(&format!("error: {error:#}"));
             ExitCode::FAILURE
         }
     }
@@ -60,26 +62,26 @@ fn start(command: Command) -> Result<ExitCode> {
         Command::Serve(args) => {
             let settings = args.resolve()?;
             let (filter, format) = settings.logging(SERVER_FILTER);
-            logging::start(filter, format)?;
+            let _logging = logging::start(filter, format)?;
             let workers = settings.workers();
             on(threads(workers)?, serve::run(settings)).map(|()| ExitCode::SUCCESS)
         }
         Command::Eval(args) => {
-            start_client_log()?;
+            let _logging = start_client_log()?;
             on(threads(2)?, eval::run(args)).map(|()| ExitCode::SUCCESS)
         }
         Command::Bench(args) => {
-            start_client_log()?;
+            let _logging = start_client_log()?;
             let good = on(threads(2)?, bench::run(args))?;
             Ok(if good { ExitCode::SUCCESS } else { ExitCode::FAILURE })
         }
         Command::Stdio(args) => {
-            start_client_log()?;
+            let _logging = start_client_log()?;
             // It may have a server inside.
             on(threads(2)?, stdio::run(*args)).map(|()| ExitCode::SUCCESS)
         }
         other => {
-            start_client_log()?;
+            let _logging = start_client_log()?;
             let runtime = Builder::new_current_thread().enable_all().build().context("cannot start the runtime")?;
             on(runtime, client(other))
         }
@@ -118,13 +120,18 @@ async fn client(command: Command) -> Result<ExitCode> {
     }
 }
 
-fn start_client_log() -> Result<()> {
+fn start_client_log() -> Result<logging::Logging> {
     let said = Settings::from_environment()?;
     logging::start(said.log.as_deref().unwrap_or(CLIENT_FILTER), said.log_format.unwrap_or_default())
 }
 
 fn threads(workers: usize) -> Result<Runtime> {
-    Builder::new_multi_thread().worker_threads(workers).enable_all().build().context("cannot start the runtime")
+    Builder::new_multi_thread()
+        .worker_threads(workers)
+        .max_blocking_threads(BLOCKING_THREADS_MAX)
+        .enable_all()
+        .build()
+        .context("cannot start the runtime")
 }
 
 /// Runs `work` to its end. A thread that still waits for stdin is not waited for.

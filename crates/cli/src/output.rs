@@ -14,6 +14,11 @@ pub(crate) fn print(text: &str) -> Result<()> {
     writeln!(out, "{text}").and_then(|()| out.flush()).context(Unwritable)
 }
 
+/// Writes `text` and a line break to stderr. When nobody reads it, there is nobody to tell.
+pub(crate) fn complain(text: &str) {
+    let _ = writeln!(std::io::stderr().lock(), "{text}");
+}
+
 /// Writes JSON in a form that people can read too.
 pub(crate) fn print_json(value: &Value) -> Result<()> {
     print(&serde_json::to_string_pretty(value)?)

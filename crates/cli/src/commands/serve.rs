@@ -40,7 +40,10 @@ pub(crate) async fn run(settings: Resolved) -> Result<()> {
     let config = with_first_root(settings.server());
     let listen = config.listen;
     let server = start(config).await.map_err(|error| with_hint(&error, listen))?;
-    output::print(&greeting(&server, &settings))?;
+    // The server serves, also when nobody reads what it prints.
+    if let Err(error) = output::print(&greeting(&server, &settings)) {
+        tracing::warn!("{error:#}");
+    }
     if settings.server().listen.ip().is_unspecified() && settings.server().public_url.is_none() {
         tracing::warn!(
             "listening on every address without --public-url: the urls that agents are given only work if you name it"
@@ -167,12 +170,18 @@ fn greeting(server: &Server, settings: &Resolved) -> String {
 pub(crate) struct Signals {
     terminate: Signal,
     interrupt: Signal,
+    /// A file that may not grow further: listened to, so that it fails a write and does not end the process.
+    _file_size: Signal,
 }
 
 impl Signals {
     pub(crate) fn listen() -> Result<Self> {
         let hear = |kind| signal(kind).context("cannot listen for signals");
-        Ok(Self { terminate: hear(SignalKind::terminate())?, interrupt: hear(SignalKind::interrupt())? })
+        Ok(Self {
+            terminate: hear(SignalKind::terminate())?,
+            interrupt: hear(SignalKind::interrupt())?,
+            _file_size: hear(SignalKind::from_raw(rustix::process::Signal::XFSZ.as_raw()))?,
+        })
     }
 
     /// Until the first of them.

@@ -12,7 +12,7 @@ use anyhow::{Context, Result, anyhow};
 use clap::Args;
 use serde_json::{Value, json};
 
-use crate::output::{harmless, is_closed_pipe, print, print_json};
+use crate::output::{complain, harmless, is_closed_pipe, print, print_json};
 use crate::workplace::ClientArgs;
 
 pub(super) const HELP: &str = "\
@@ -59,7 +59,7 @@ pub(super) async fn run(client: &ClientArgs, args: &VerifyArgs) -> Result<ExitCo
     let (is_valid, report, verdict) = match found {
         Ok(found) => found,
         Err(error) => {
-            eprintln!("error: {error:#}");
+            complain(&format!("error: {error:#}"));
             return Ok(ExitCode::from(UNREADABLE));
         }
     };
