@@ -9,6 +9,7 @@ use crate::audit::{By, Event, Ledger};
 use crate::guard::Guard;
 use crate::identify::{Presented, bearer};
 use crate::keys::ProjectCover;
+use crate::rate::UnderWay;
 use crate::refusal::Refusal;
 use crate::standing::Standing;
 use crate::tenants;
@@ -219,12 +220,22 @@ impl Guard {
                 if key.session.is_some() {
                     return Err(Refusal::Forbidden);
                 }
-                self.rates.allowance_to_manage(&key.org, &key.id, self.key_rate()).take(1).await?;
+                self.rates.allowance_to_manage(&key.org, key.id.as_str(), self.key_rate()).take(1).await?;
                 self.require_own(&key.org, org).await?;
                 let access = self.make_access(&key.org, Who::Key(key.id), key.scopes, key.cover);
                 Ok(Access { expires_at: key.expires_at, standing: Standing::Key(key.id), ..access })
             }
         }
+    }
+
+    /// A place among the management calls under way, before anything of the request's body is read. People draw on a rate here; a
+    /// key has paid when it was let in.
+    pub async fn begin(&self, access: &Access) -> Result<UnderWay, Refusal> {
+        let allowance = self.rates.allowance_to_manage(access.org(), &access.who.label(), self.key_rate());
+        if matches!(access.who, Who::User { .. }) {
+            allowance.take(1).await?;
+        }
+        allowance.enter()
     }
 
     /// Lets in whoever holds the instance admin's key, and nobody else.

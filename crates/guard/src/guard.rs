@@ -51,9 +51,13 @@ impl Guard {
             ));
         }
         let failures = Failures::new(clock.clone(), limits.login_failures_per_minute);
-        let of_orgs =
-            Rate { per_minute: limits.org_calls_per_minute, burst: limits.org_calls_burst, at_once: limits.org_calls_at_once };
-        let rates = Rates::new(&store, of_orgs);
+        let of_orgs = Rate {
+            per_minute: limits.org_calls_per_minute,
+            burst: limits.org_calls_burst,
+            at_once: limits.org_calls_at_once,
+            bytes: limits.org_bytes_at_once as u64,
+        };
+        let rates = Rates::new(&store, of_orgs, limits.bytes_at_once as u64);
         let guard = Self {
             ledger: Ledger::new(clock.clone(), master),
             in_force: InForce::new(Arc::new(model))?,

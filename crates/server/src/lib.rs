@@ -2,6 +2,7 @@
 //!
 //! [`Server::start`] brings everything up and answers when it can be used; [`Server::stop`] drains and lets go.
 
+mod addresses;
 mod api;
 mod background;
 mod body;
@@ -14,12 +15,14 @@ mod embedding;
 mod first_start;
 mod hooks;
 mod hosts;
+mod in_flight;
 mod janitor;
 mod linger;
 mod listen;
 mod listeners;
 mod listing;
 mod metrics;
+mod patience;
 mod pipeline;
 mod readiness;
 mod record;

@@ -9,7 +9,6 @@ use base::{Error, Kind, Result};
 use guard::{Guard, Swept};
 use mcp::reply::ServerInfo;
 use store::{Store, StoreConfig};
-use tokio::net::TcpListener;
 use tokio::sync::watch;
 use tools::{Catalogue, Changes, Services};
 
@@ -64,8 +63,7 @@ impl Server {
         let metrics = Arc::new(Metrics::new());
         // Before anything is made: a start that fails here has not been the first.
         let indexes = embedding::indexes(&config, &folder, metrics.embed_failures(), stopping.clone()).await?;
-        let listener = TcpListener::bind(config.listen)
-            .await
+        let listener = listen::bind(config.listen)
             .map_err(|error| Error::new(Kind::Unavailable, format!("cannot listen on {}: {error}", config.listen)))?;
         let first_start = first_start::ensure_default_org(&guard, config.first_root.as_deref()).await?.is_some();
         let address = listener.local_addr().map_err(Error::internal)?;

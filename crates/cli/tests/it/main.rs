@@ -18,6 +18,7 @@ mod agent_door;
 mod audit;
 mod authorization;
 mod batches;
+mod bounds;
 mod bricks_and_kits;
 mod capabilities;
 mod clients;

@@ -99,3 +99,16 @@ both_engines! {
         assert_eq!((data["supported"].clone(), data["requested"].clone()), (json!(["2026-07-28"]), json!("2030-01-01")));
     }
 }
+
+both_engines! {
+    async fn a_version_that_is_no_date_is_refused_by_status(engine: Engine) {
+        let crib = Crib::start(engine).await;
+        let session = crib.tenant().await.session().await;
+        for version in ["1.0", "latest", "2026-7-28", "v2025-11-25"] {
+            let post = session.builder().header("mcp-protocol-version", version);
+            let reply = crib.send(post.body(request(1, "ping", json!({})).to_string())).await;
+            assert_eq!((reply.status, reply.error_code()), (400, -32022), "{version}: {}", reply.text);
+            assert_eq!(reply.error()["data"]["requested"], version);
+        }
+    }
+}

@@ -62,8 +62,9 @@ impl Caller {
         self.allowance.take(calls).await
     }
 
-    /// A place for one more call under way; refused when the caller or its org has all that it may have.
-    pub fn enter(&self) -> Result<UnderWay, Refusal> {
+    /// Takes one call from the rate limit and a place among the requests under way, before anything of the request is read.
+    pub async fn begin(&self) -> Result<UnderWay, Refusal> {
+        self.allowance.take(1).await?;
         self.allowance.enter()
     }
 }

@@ -20,9 +20,16 @@ pub fn negotiate(requested: Option<&str>) -> &'static str {
     LEGACY.into_iter().find(|version| *version == requested).unwrap_or(LEGACY_NEWEST)
 }
 
-/// Whether a version named in a header means a modern request: ours, or anything that sorts after it.
+/// Whether a version named in a header means a modern request: ours or a later one. What is no date is refused as modern requests
+/// are.
 pub(super) fn is_modern(version: &str) -> bool {
-    version >= MODERN
+    !is_date(version) || version >= MODERN
+}
+
+/// Whether a version has the form that all versions have: `2026-07-28`.
+fn is_date(version: &str) -> bool {
+    let form = |(index, byte): (usize, u8)| if matches!(index, 4 | 7) { byte == b'-' } else { byte.is_ascii_digit() };
+    version.len() == MODERN.len() && version.bytes().enumerate().all(form)
 }
 
 #[cfg(test)]
@@ -43,6 +50,7 @@ mod tests {
     #[test]
     fn what_sorts_after_ours_is_modern() {
         assert!(is_modern("2026-07-28") && is_modern("2027-01-01") && is_modern("v999.0.0"));
-        assert!(!is_modern("2025-11-25") && !is_modern("2026-01-26") && !is_modern("1.0") && !is_modern(""));
+        assert!(!is_modern("2025-11-25") && !is_modern("2026-01-26"));
+        assert!(is_modern("1.0") && is_modern("") && is_modern("2025-1-025"), "no dates: refused by status");
     }
 }

@@ -11,6 +11,7 @@ use futures_util::FutureExt;
 use http::{HeaderValue, Method, StatusCode, header};
 
 use super::error::{ApiError, ForTheLog};
+use super::in_place::InPlace;
 use crate::request_id;
 use crate::state::Shared;
 
@@ -38,8 +39,9 @@ async fn surround<F: Future<Output = Response>>(
     mut request: Request,
     answer: impl FnOnce(Request) -> F,
 ) -> Response {
-    let id = RequestId::next();
+    let (id, place, method) = (RequestId::next(), InPlace::default(), request.method().clone());
     request.extensions_mut().insert(id);
+    request.extensions_mut().insert(place.clone());
     state.metrics.requested();
     let of_the_api = is_of_the_api(request.uri().path());
     let mut response = if of_the_api && !state.hosts.allow(request.headers(), request.uri()) {
@@ -48,6 +50,7 @@ async fn surround<F: Future<Output = Response>>(
         let answered = AssertUnwindSafe(answer(request)).catch_unwind().await;
         answered.unwrap_or_else(|_| ApiError::from(Error::internal("a management call panicked")).into_response())
     };
+    response = place.hold(&method, response);
     if response.status().is_client_error() {
         state.metrics.refused(DOOR, response.status().as_u16());
     }

@@ -17,6 +17,7 @@ use utoipa::openapi::{RefOr, Response};
 
 use super::document;
 use super::error::{ApiError, Result};
+use super::in_place::InPlace;
 use super::rights::Right;
 use crate::state::Shared;
 
@@ -47,6 +48,7 @@ impl<R: Right> FromRequestParts<Shared> for Admitted<R> {
         let org = asked_org(parts, state).await;
         let access = state.guard.access(&credential(parts), org.as_deref()).await?;
         R::check(&access)?;
+        InPlace::of(&parts.extensions).take(state.guard.begin(&access).await?);
         let access = access.in_request(InRequest::of(parts).0);
         Ok(Self { access, right: PhantomData })
     }

@@ -20,6 +20,7 @@ mod graph;
 mod graph_changes;
 mod graph_views;
 mod health;
+mod in_place;
 mod jwks;
 mod keys;
 mod kit_views;

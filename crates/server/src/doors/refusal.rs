@@ -22,6 +22,7 @@ pub(crate) fn respond(state: &State, door: Door, id: &RequestId, refusal: &Refus
         Refusal::Forbidden => (StatusCode::FORBIDDEN, "Forbidden"),
         Refusal::SessionEnded => (StatusCode::GONE, "Session ended"),
         Refusal::TooManyRequests { .. } => (StatusCode::TOO_MANY_REQUESTS, "Too many requests"),
+        Refusal::Busy { .. } => (StatusCode::SERVICE_UNAVAILABLE, "Server busy"),
         Refusal::Failed(_) => (StatusCode::INTERNAL_SERVER_ERROR, "Internal error"),
     };
     state.metrics.refused(door.word(), status.as_u16());
@@ -31,7 +32,7 @@ pub(crate) fn respond(state: &State, door: Door, id: &RequestId, refusal: &Refus
             let challenge = HeaderValue::from_static("Bearer realm=\"toolcrib\"");
             response.headers_mut().insert(WWW_AUTHENTICATE, challenge);
         }
-        Refusal::TooManyRequests { retry_after_seconds } => {
+        Refusal::TooManyRequests { retry_after_seconds } | Refusal::Busy { retry_after_seconds } => {
             response.headers_mut().insert(RETRY_AFTER, HeaderValue::from(*retry_after_seconds));
         }
         _ => {}
@@ -40,8 +41,9 @@ pub(crate) fn respond(state: &State, door: Door, id: &RequestId, refusal: &Refus
 }
 
 /// The answer to a body that could not be read.
-pub(super) fn unreadable(state: &State, door: Door, reason: &Unreadable) -> Response {
+pub(super) fn unreadable(state: &State, door: Door, id: &RequestId, reason: &Unreadable) -> Response {
     let response = match reason {
+        Unreadable::Full(refusal) => return respond(state, door, id, refusal),
         Unreadable::TooLarge { bytes_max } => {
             plain(StatusCode::PAYLOAD_TOO_LARGE, &format!("Body over the limit of {bytes_max} bytes"))
         }
