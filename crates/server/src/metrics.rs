@@ -163,21 +163,17 @@ impl Metrics {
         Connected(self.connections.clone())
     }
 
-    /// The figures as Prometheus reads them, with what the gate itself has counted.
-    pub(crate) fn text(&self, unrecorded_refusals: u64) -> Result<String, std::fmt::Error> {
+    /// The figures as Prometheus reads them.
+    pub(crate) fn text(&self) -> Result<String, std::fmt::Error> {
         let mut text = String::new();
         encode(&mut text, &self.registry)?;
-        // Before the encoder's end mark, which closes the text.
-        let end = text.rfind("# EOF").unwrap_or(text.len());
-        text.truncate(end);
-        let name = "toolcrib_door_refusals_unrecorded";
-        writeln!(text, "# HELP {name} Refusals (403) at the session door that were counted and not recorded.")?;
-        writeln!(text, "# TYPE {name} counter\n{name}_total {unrecorded_refusals}")?;
         if let Some(bytes) = resident_bytes() {
+            // Before the encoder's end mark, which closes the text.
+            let end = text.rfind("# EOF").unwrap_or(text.len());
+            text.truncate(end);
             writeln!(text, "# HELP toolcrib_resident_bytes Memory in use.\n# TYPE toolcrib_resident_bytes gauge")?;
-            writeln!(text, "toolcrib_resident_bytes {bytes}")?;
+            writeln!(text, "toolcrib_resident_bytes {bytes}\n# EOF")?;
         }
-        writeln!(text, "# EOF")?;
         Ok(text)
     }
 }

@@ -110,8 +110,7 @@ pub(crate) async fn run(args: KeyArgs) -> Result<()> {
 
 /// What revoking the key `id` came to, and what lives on.
 fn revoked(id: &str, answer: &Value) -> String {
-    let others = answer.get("revokedCount").and_then(Value::as_u64).unwrap_or(1).saturating_sub(1);
-    let mut text = match others {
+    let mut text = match answer.get("mintedRevoked").and_then(Value::as_u64).unwrap_or_default() {
         0 => format!("revoked {id}"),
         1 => format!("revoked {id} and 1 key that it made"),
         others => format!("revoked {id} and {others} keys that it made"),

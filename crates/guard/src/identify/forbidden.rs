@@ -35,39 +35,29 @@ impl Knock {
     }
 }
 
-/// Refusals that were counted and not recorded.
-pub(crate) struct Unrecorded {
-    /// Since the start, for the metrics.
-    total: AtomicU64,
-    /// Since the last that was recorded, by key and by the org whose record lacks them.
-    since: Cache<(String, OrgId), Arc<AtomicU64>>,
-}
+/// Refusals that were not recorded since the last that was, by key and by the org whose record lacks them. The metrics count them
+/// like all others.
+pub(crate) struct Unrecorded(Cache<(String, OrgId), Arc<AtomicU64>>);
 
 impl Unrecorded {
     pub(crate) fn new() -> Self {
-        Self { total: AtomicU64::new(0), since: Cache::new(LIMITER_CACHE_MAX) }
+        Self(Cache::new(LIMITER_CACHE_MAX))
     }
 
     fn count(&self, key: &str, org: &OrgId) {
-        self.total.fetch_add(1, Ordering::Relaxed);
-        let count = self.since.get_or_insert_with(&(key.to_owned(), *org), || Ok::<_, ()>(Arc::default()));
+        let count = self.0.get_or_insert_with(&(key.to_owned(), *org), || Ok::<_, ()>(Arc::default()));
         if let Ok(count) = count {
             count.fetch_add(1, Ordering::Relaxed);
         }
     }
 
-    /// How many were not recorded since the last that was.
+    /// How many there are, which are then none.
     fn take(&self, key: &str, org: &OrgId) -> u64 {
-        self.since.remove(&(key.to_owned(), *org)).map_or(0, |(_, count)| count.load(Ordering::Relaxed))
+        self.0.remove(&(key.to_owned(), *org)).map_or(0, |(_, count)| count.load(Ordering::Relaxed))
     }
 }
 
 impl Guard {
-    /// How many 403s at the session door were counted and not recorded since the start.
-    pub fn unrecorded_refusals(&self) -> u64 {
-        self.unrecorded.total.load(Ordering::Relaxed)
-    }
-
     /// Refuses a knock, and puts that on the record unless its key has been refused too often in this minute.
     pub(super) async fn record_forbidden(&self, knock: &Knock, why: &'static str) -> Refusal {
         let (org, bucket) = &knock.charged;

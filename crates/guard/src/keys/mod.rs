@@ -116,6 +116,8 @@ impl Keys<'_> {
             return Err(Error::invalid("expiresAt", "the key would be dead already: name a time to come"));
         }
         let is_everything = new.scopes.covers(ScopeSet::EVERYTHING);
+        // Those that are handed on need not exist any more; those that are named do.
+        let named = new.agents.clone().unwrap_or_else(AgentCover::none);
         let agents = new.agents.clone().or_else(|| is_everything.then(|| access.agents.clone()));
         let new = NewKey { name: checked_name(&new.name)?, agents, expires_at, ..new };
         let minted = MintedKey::made_by(&access.who, access.org(), new, now);
@@ -126,7 +128,7 @@ impl Keys<'_> {
                     minter.require_project_in(tx, project)?;
                 }
                 minter.cover.require_cover(&row.key.cover)?;
-                for agent in row.key.agents.listed() {
+                for agent in named.listed() {
                     agents::require_in(tx, agent)?;
                 }
                 minter.agents.require_cover(&row.key.agents)?;

@@ -13,8 +13,8 @@ use crate::audit::Event;
 pub struct Revocation {
     /// The key.
     pub key: Key,
-    /// How many keys were revoked, this one among them.
-    pub revoked: u64,
+    /// How many keys that it minted, directly or through others, were revoked with it.
+    pub minted_revoked: u64,
     /// Keys that it minted, directly or through others, and that live on: the oldest of them.
     pub minted: Vec<Key>,
 }
@@ -31,7 +31,7 @@ impl Keys<'_> {
                 return Ok(None);
             };
             if cascade {
-                revocation.revoked += revoke_minted(tx, &access, &id, now)?;
+                revocation.minted_revoked += revoke_minted(tx, &access, &id, now)?;
             }
             revocation.minted = minted_by(tx, &access, &id, now, PAGE_ROWS_MAX)?;
             Ok(Some(revocation))
@@ -47,7 +47,7 @@ impl Keys<'_> {
                 Ok((revoked, minted_by(tx, &access, &id, now, 1)?))
             });
             let (revoked, left) = write.await?;
-            revocation.revoked += revoked;
+            revocation.minted_revoked += revoked;
             revocation.minted = left;
         }
         Ok(Some(revocation))
@@ -64,15 +64,14 @@ fn revoke_one(tx: &mut OrgTx<'_, '_>, access: &Access, id: &KeyId, cascade: bool
         access.cover.require_cover(&key.cover)?;
         access.agents.require_cover(&key.agents)?;
     }
-    let revoked = tx.execute(sql::REVOKE, &params![id, now])?;
-    if revoked > 0 {
+    if tx.execute(sql::REVOKE, &params![id, now])? > 0 {
         key.revoked_at = Some(now);
         tx.bump()?;
         access.record(tx, Event::new("key.revoked", "key", id).with("cascade", cascade))?;
     } else if !cascade {
         return Ok(None);
     }
-    Ok(Some(Revocation { key, revoked, minted: Vec::new() }))
+    Ok(Some(Revocation { key, minted_revoked: 0, minted: Vec::new() }))
 }
 
 /// Revokes some of the keys that a key minted, each on the record. Says how many.

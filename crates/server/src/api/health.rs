@@ -64,7 +64,7 @@ async fn ready(State(state): State<Shared>) -> Result<Json<Health>> {
     )
 )]
 async fn metrics(State(state): State<Shared>) -> Result<impl IntoResponse> {
-    let text = state.metrics.text(state.guard.unrecorded_refusals()).map_err(base::Error::internal)?;
+    let text = state.metrics.text().map_err(base::Error::internal)?;
     Ok(([(header::CONTENT_TYPE, OPEN_METRICS)], text))
 }
 

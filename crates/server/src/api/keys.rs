@@ -207,8 +207,8 @@ impl IntoParams for Cascade {
 struct RevokedAnswer {
     /// The key, as it is now.
     key: KeyView,
-    /// How many keys were revoked, without those of sessions.
-    revoked_count: u64,
+    /// How many keys that it minted, directly or through others, were revoked with it. None without `cascade`.
+    minted_revoked: u64,
     /// Keys that it minted, directly or through others, and that live on; at most 200, the oldest first. Empty with `cascade`.
     minted: Vec<KeyView>,
 }
@@ -224,7 +224,7 @@ async fn revoke(access: Admitted<KeysWrite>, Id(id): Id<base::KeyId>, Query(how)
     let revocation = access.keys().revoke(&id, how.cascade.unwrap_or(false)).await?.ok_or_else(no_such::<base::KeyId>)?;
     Ok(Json(RevokedAnswer {
         key: revocation.key.into(),
-        revoked_count: revocation.revoked,
+        minted_revoked: revocation.minted_revoked,
         minted: revocation.minted.into_iter().map(KeyView::from).collect(),
     }))
 }

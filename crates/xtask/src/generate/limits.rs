@@ -27,7 +27,7 @@ What goes beyond a limit is refused with a reason, and changes nothing:
 A call draws on the bucket of its key (shared by the key's sessions) or agent, and then on its org's. An agent's rate can be set for
 it alone (`rate_limit.per_minute`). Management calls with a key draw on a second bucket of the same size, so that an agent that
 calls too much does not lock out whoever would stop it, and then on one of the org's that no tool draws on; the instance admin's and
-a person's draw on none.
+a person's draw on none. A token for an agent draws on the agent's bucket, and a 403 at a session's door on that of the key.
 
 On PostgreSQL all nodes draw on the same buckets. Each leases a twentieth of a burst at a time and spends it by itself, so the
 rate per minute is exact however many nodes there are, and a burst is off by at most a twentieth for each node. Calls under way,

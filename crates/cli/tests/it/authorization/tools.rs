@@ -77,10 +77,9 @@ async fn refused_at_the_door(ours: &Tenant<'_>, theirs: &Tenant<'_>, clock: &Clo
     let note = json!({"jsonrpc": "2.0", "method": "notifications/initialized"});
     let batch = crib.http.post(&open).bearer_auth(&spent).body(Value::from(vec![note; BURST as usize]).to_string());
     assert_eq!(crib.send(batch).await.status, 202);
-    let busy = ours.agent(&["*"], &[]).await;
-    let once_a_minute = json!({"rate_limit": {"per_minute": 1}});
-    ours.api(Method::PATCH, &format!("agents/{}", busy.id), Some(once_a_minute)).await.expect(200);
-    busy.rpc(&request(1, "ping", json!({}))).await.expect(200);
+    // The agent's token is charged to its rate.
+    let busy = json!({"name": "busy", "scopes": ["*"], "tools": [], "rate_limit": {"per_minute": 1}});
+    let busy = ours.agent_with(busy).await;
 
     let unknown = format!("rsk_live_{}", "0".repeat(64));
     let nobody = |url: &str| Way { name: "no credential", url: url.to_owned(), credential: None };

@@ -77,9 +77,9 @@ both_engines! {
         let of_other = open(&tenant, &other.secret).await;
 
         let revoked = revoke(&tenant, &tenant.key, &root.id, "").await.expect(200);
-        assert_eq!((ids(&revoked), &revoked["revokedCount"]), (vec![child.id.clone(), grandchild.id.clone()], &json!(1)));
+        assert_eq!((ids(&revoked), &revoked["mintedRevoked"]), (vec![child.id.clone(), grandchild.id.clone()], &json!(0)));
         assert!(revoked["key"]["revokedAt"].is_string() && revoked["minted"][0]["revokedAt"].is_null(), "{revoked}");
-        assert!(!revoked.to_string().contains("rsk_live_0") && !revoked.to_string().contains("fullKey"), "{revoked}");
+        assert!(!revoked.to_string().contains("fullKey"), "{revoked}");
         assert!(!lives(&crib, &root.secret).await && lives(&crib, &child.secret).await && lives(&crib, &grandchild.secret).await);
         refused(&revoke(&tenant, &tenant.key, &root.id, "").await, 404, "not_found");
         refused(&revoke(&tenant, &tenant.key, &root.id, "?cascade=false").await, 404, "not_found");
@@ -87,7 +87,7 @@ both_engines! {
 
         // What the list says is revoked in a second step, through a key that is dead itself.
         let revoked = revoke(&tenant, &tenant.key, &root.id, "?cascade=true").await.expect(200);
-        assert_eq!((ids(&revoked), &revoked["revokedCount"]), (Vec::new(), &json!(2)));
+        assert_eq!((ids(&revoked), &revoked["mintedRevoked"]), (Vec::new(), &json!(2)));
         for key in [&child.secret, &grandchild.secret] {
             assert!(!lives(&crib, key).await);
         }
@@ -95,7 +95,7 @@ both_engines! {
         assert!(lives(&crib, &other.secret).await && lives(&crib, &tenant.key).await);
         assert_eq!(knock(&crib, &of_other).await, 200, "what others made goes on");
         let again = revoke(&tenant, &tenant.key, &root.id, "?cascade=true").await.expect(200);
-        assert_eq!((ids(&again), &again["revokedCount"]), (Vec::new(), &json!(0)));
+        assert_eq!((ids(&again), &again["mintedRevoked"]), (Vec::new(), &json!(0)));
 
         let told = async |id: &str| tenant.trail(&format!("eventType=key.revoked&entityId={id}")).await;
         assert_eq!(told(&root.id).await[0]["payload"], json!({"cascade": false}));
@@ -112,7 +112,7 @@ both_engines! {
         let child = mint(&tenant, &root.secret, "child").await;
         let grandchild = mint(&tenant, &child.secret, "grandchild").await;
         let revoked = revoke(&tenant, &child.secret, &child.id, "?cascade=true").await.expect(200);
-        assert_eq!(revoked["revokedCount"], 2);
+        assert_eq!(revoked["mintedRevoked"], 1);
         assert!(!lives(&crib, &child.secret).await && !lives(&crib, &grandchild.secret).await && lives(&crib, &root.secret).await);
         // Nobody revokes what can do more than itself, with what it made or without.
         let few = tenant.key_with(&["keys:write", "kits:read"]).await;
@@ -129,7 +129,7 @@ both_engines! {
             futures_util::future::join_all((0..20).map(|_| mint(&tenant, &root.secret, "made"))).await;
         }
         let revoked = revoke(&tenant, &root.secret, &root.id, "?cascade=true").await.expect(200);
-        assert_eq!((&revoked["revokedCount"], ids(&revoked)), (&json!(made + 1), Vec::new()));
+        assert_eq!((&revoked["mintedRevoked"], ids(&revoked)), (&json!(made), Vec::new()));
         assert_eq!(crib.rows("SELECT id FROM keys WHERE org_id = ?1 AND revoked_at IS NULL", &tenant.org).await.len(), 1);
     }
 

@@ -119,6 +119,9 @@ both_engines! {
         ] {
             assert_eq!(mint(&tenant, &for_one, body.clone()).await.status, status, "{body}");
         }
+        // An agent that is gone is no reason to refuse what does not name it.
+        tenant.api(Method::DELETE, &format!("agents/{}", one.id), None).await.expect(204);
+        assert_eq!(minted(&for_one, json!({})).await.0, json!([one.id]));
         let told = tenant.trail("eventType=key.minted").await;
         assert!(told.iter().any(|event| event["payload"]["agentIds"] == json!([one.id]).to_string()), "{told:?}");
     }
