@@ -38,7 +38,8 @@ pub struct Limits {
     /// Largest result of a tool, and of all answers to one batch. Models read results; one of this size is a mistake, and paging is
     /// the way.
     pub result_bytes_max: usize,
-    /// Failed logins an agent key, an account or an address may make in a minute.
+    /// Failed attempts in a minute: with one agent key, from one address at agents' authentication, and at one account from one
+    /// address.
     pub login_failures_per_minute: u32,
     /// How long a session lives when its opener does not say.
     pub session_ttl_seconds: u64,
@@ -100,6 +101,12 @@ pub const COMPUTATION_WAIT_SECONDS: u64 = 10;
 pub const AGENT_TOKEN_TTL_MS: i64 = 15 * 60 * 1_000;
 /// The longest session: a forgotten one must end some day.
 pub const SESSION_TTL_SECONDS_MAX: u64 = 30 * 24 * 60 * 60;
+/// How many times the failed logins of one address an account may have from all addresses together: guesses from many addresses
+/// stop, and one stranger does not lock a person out.
+pub const LOGIN_FAILURES_PER_ACCOUNT_FACTOR: u32 = 10;
+/// Refusals (403) at a door that are recorded for one key in a minute; beyond it they are counted. A stranger must not fill the
+/// trail of another org.
+pub const FORBIDDEN_RECORDED_PER_MINUTE: u32 = 10;
 /// How long a console login lasts.
 pub const LOGIN_TTL_MS: i64 = 12 * 60 * 60 * 1_000;
 /// How long the key of a session that is over is remembered, so that an operator can still see which key did what.

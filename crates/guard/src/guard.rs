@@ -12,7 +12,7 @@ use tokio::sync::{Semaphore, SemaphorePermit};
 
 use crate::audit::Ledger;
 use crate::failures::Failures;
-use crate::identify::{Caller, CredentialKey};
+use crate::identify::{Caller, CredentialKey, Unrecorded};
 use crate::master::MasterKey;
 use crate::policies::InForce;
 use crate::rate::{Rate, Rates};
@@ -26,6 +26,7 @@ pub struct Guard {
     pub(crate) callers: Cache<CredentialKey, Arc<Caller>>,
     pub(crate) rates: Rates,
     pub(crate) failures: Failures,
+    pub(crate) unrecorded: Unrecorded,
     pub(crate) password_hashes: Semaphore,
     /// Turns at questions that keep a processor busy for long.
     questions: Semaphore,
@@ -50,7 +51,7 @@ impl Guard {
                 "this is not the master key that the data was written with: pass the right one with --master-key-file or TOOLCRIB_MASTER_KEY",
             ));
         }
-        let failures = Failures::new(clock.clone(), limits.login_failures_per_minute);
+        let failures = Failures::new(clock.clone());
         let of_orgs = Rate {
             per_minute: limits.org_calls_per_minute,
             burst: limits.org_calls_burst,
@@ -67,6 +68,7 @@ impl Guard {
             callers: Cache::new(limits::PRINCIPAL_CACHE_MAX),
             rates,
             failures,
+            unrecorded: Unrecorded::new(),
             password_hashes: Semaphore::new(limits::PASSWORD_HASHES_AT_ONCE),
             questions: Semaphore::new(limits::QUESTIONS_AT_ONCE),
         };

@@ -37,7 +37,7 @@ pub use hooks::{
     TaskState, Webhook, WebhookChange, WebhookHealth, WebhookSecret, Webhooks,
 };
 pub use identify::Caller;
-pub use keys::{Key, Keys, MintedKey, NewKey, ProjectCover};
+pub use keys::{AgentCover, Cover, Key, Keys, Listed, MintedKey, NewKey, ProjectCover, Revocation};
 pub use master::MasterKey;
 pub use policies::{Explanation, NotSaved, Policies, Policy, Subject};
 pub use rate::UnderWay;

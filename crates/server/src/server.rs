@@ -44,6 +44,7 @@ pub struct Server {
 impl Server {
     /// Opens the data, binds the address, and serves.
     pub async fn start(config: Config) -> Result<Self> {
+        check_retention(&config)?;
         let folder = DataFolder::open(&config.data)?;
         let store_config = match &config.database_url {
             Some(url) => StoreConfig::Postgres { url: url.clone() },
@@ -144,6 +145,20 @@ fn reachable(mut address: SocketAddr) -> SocketAddr {
     address
 }
 
+/// Audit trails cannot be kept for less than the least that they are kept.
+fn check_retention(config: &Config) -> Result<()> {
+    let least = config.audit_keep_days_min;
+    match config.audit_keep_days {
+        Some(days) if days.get() < least => {
+            let message = format!(
+                "--audit-keep-days is `{days}`, which is less than --audit-keep-days-min (`{least}`): raise the first, or lower the second"
+            );
+            Err(Error::new(Kind::Conflict, message))
+        }
+        _ => Ok(()),
+    }
+}
+
 /// The key that `server.json` held before, so that copies of it go on working, or a new one.
 async fn admin_key(guard: &Guard, folder: &DataFolder) -> Result<String> {
     let key = match data_folder::find_running(folder.path()) {
@@ -196,6 +211,7 @@ fn make_state(
         roots,
         trusted_proxies: config.trust_proxies.clone(),
         audit_keep_days: config.audit_keep_days.map(NonZero::get),
+        audit_keep_days_min: config.audit_keep_days_min,
         checkpoints: Checkpoints::new(config.audit_checkpoints.clone().unwrap_or_else(|| folder.path().join(CHECKPOINTS))),
         stopping,
     }))

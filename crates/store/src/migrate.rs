@@ -15,6 +15,7 @@ const MIGRATIONS: &[&str] = &[
     include_str!("../migrations/0008_graph.sql"),
     include_str!("../migrations/0009_lookups.sql"),
     include_str!("../migrations/0010_openers.sql"),
+    include_str!("../migrations/0011_lineage.sql"),
 ];
 
 /// The schema this release writes. A store that is ahead of it is refused: an old release must not touch it.

@@ -27,9 +27,9 @@ pub(crate) struct UserArgs {
 /// What a person may do.
 #[derive(Clone, Copy, Debug, ValueEnum)]
 enum Role {
-    /// Everything, and naming other owners
+    /// Everything, and managing owners and admins
     Owner,
-    /// Everything else
+    /// Everything else, and managing members
     Admin,
     /// Reading
     Member,

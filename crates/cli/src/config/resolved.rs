@@ -74,6 +74,7 @@ impl Resolved {
             webhook_retry: default.webhook_retry,
             subscribers: default.subscribers,
             audit_keep_days: said.audit_keep_days.or(default.audit_keep_days),
+            audit_keep_days_min: said.audit_keep_days_min.unwrap_or(default.audit_keep_days_min),
             audit_checkpoints: said.audit_checkpoints.clone().or(default.audit_checkpoints),
             audit_checkpoint_minutes: said.audit_checkpoint_minutes.unwrap_or(default.audit_checkpoint_minutes),
             database_url: said.database_url.clone().or(default.database_url),

@@ -59,6 +59,10 @@ pub(crate) struct Settings {
     #[arg(long, env = "TOOLCRIB_AUDIT_KEEP_DAYS", value_name = "DAYS")]
     pub(crate) audit_keep_days: Option<NonZero<u32>>,
 
+    /// Days of audit trails that nobody can remove, neither by pruning nor with --audit-keep-days [default: 30]
+    #[arg(long, env = "TOOLCRIB_AUDIT_KEEP_DAYS_MIN", value_name = "DAYS")]
+    pub(crate) audit_keep_days_min: Option<u32>,
+
     /// Folder for checkpoints of audit trails, best on another machine [default: checkpoints in the data folder]
     #[arg(long, env = "TOOLCRIB_AUDIT_CHECKPOINTS", value_name = "DIR")]
     pub(crate) audit_checkpoints: Option<PathBuf>,
@@ -142,6 +146,7 @@ impl Settings {
             trust_proxy: self.trust_proxy.or(lower.trust_proxy),
             allow_webhook_net: self.allow_webhook_net.or(lower.allow_webhook_net),
             audit_keep_days: self.audit_keep_days.or(lower.audit_keep_days),
+            audit_keep_days_min: self.audit_keep_days_min.or(lower.audit_keep_days_min),
             audit_checkpoints: self.audit_checkpoints.or(lower.audit_checkpoints),
             audit_checkpoint_minutes: self.audit_checkpoint_minutes.or(lower.audit_checkpoint_minutes),
             database_url: self.database_url.or(lower.database_url),

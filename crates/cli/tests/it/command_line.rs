@@ -8,6 +8,7 @@ mod doctor;
 mod errors;
 mod graph;
 mod help;
+mod lineage;
 mod management;
 mod policy;
 mod secrets;

@@ -66,7 +66,7 @@ impl<'c> Case<'c> {
     /// A route by our key, or by our owner where no key may.
     async fn route(&self, need: Need, method: Method, path: &str, body: Option<Value>) -> Reply {
         match need {
-            Need::Human | Need::Login => self.our_owner.api(method, path, body).await,
+            Need::Human | Need::Login | Need::Owner => self.our_owner.api(method, path, body).await,
             _ => self.ours.crib.api(method, path, &self.ours.key, body).await,
         }
     }
@@ -163,7 +163,8 @@ both_engines! {
         let case = Case::new(&crib).await;
         let before = snapshot(&case.theirs).await;
         type Body = fn(&Things, &Things) -> Value;
-        let bodies: [(&str, Body); 5] = [
+        let bodies: [(&str, Body); 6] = [
+            ("/api/org/{orgId}/keys", |_, other| json!({"name": "k", "projects": "all", "agents": [other.agent]})),
             ("/api/org/{orgId}/keys", |_, other| json!({"name": "k", "projects": [other.project]})),
             ("/api/org/{orgId}/agents", |_, other| json!({"name": "a", "projectId": other.project, "scopes": [], "tools": []})),
             ("/api/org/{orgId}/sessions", |_, other| json!({"projectId": other.project})),

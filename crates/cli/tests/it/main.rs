@@ -31,6 +31,7 @@ mod embedder;
 mod escalation;
 mod examples;
 mod graph;
+mod guessing;
 mod hooks;
 mod leak;
 mod limits;

@@ -4,6 +4,7 @@ mod agents;
 mod graph;
 mod held_bodies;
 mod keys;
+mod lineage;
 mod lists;
 mod nodes;
 mod openers;
@@ -11,6 +12,7 @@ mod orgs;
 mod projects;
 mod requests;
 mod sessions;
+mod speakers;
 mod users;
 
 use serde_json::Value;

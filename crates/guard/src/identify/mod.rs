@@ -3,6 +3,7 @@
 //! The number is read before the rows, so a cached caller can only ever be too old, never wrongly fresh.
 
 mod agent;
+mod forbidden;
 mod key;
 mod session;
 pub(crate) mod sql;
@@ -17,10 +18,14 @@ use crate::guard::Guard;
 use crate::rate::{Allowance, UnderWay};
 use crate::refusal::Refusal;
 
+pub(crate) use forbidden::Unrecorded;
 pub(crate) use key::Presented;
 
 /// What every API key begins with.
 pub(crate) const KEY_PREFIX: &str = "rsk_";
+
+/// The bucket that the instance admin draws on in an org.
+const INSTANCE_BUCKET: &str = "instance";
 
 /// A caller is remembered by what it presented, and where.
 #[derive(Clone, PartialEq, Eq, Hash)]

@@ -134,7 +134,8 @@ impl Access {
 }
 
 impl Sessions<'_> {
-    /// Opens a session and mints its key.
+    /// Opens a session and mints its key. One that runs a registered agent takes a caller who may speak for the agent, and has
+    /// at most the agent's scopes and tools, as they are at each request.
     pub async fn open(&self, new: NewSession) -> Result<OpenedSession> {
         let access = self.0;
         let now = access.clock.now();
@@ -168,6 +169,7 @@ impl Sessions<'_> {
                 if let Some(agent) = &row.agent {
                     let agents_project = tx.first(sql::AGENT_PROJECT, &params![agent], |row| row.get::<Option<String>>(0))?;
                     check_agent(agents_project, &row.project)?;
+                    opener.require_agent(agent)?;
                 }
                 let tools = allowlist_to_row(&row.allowlist);
                 let (id, names) = (&row.id, row.tool_names.word());

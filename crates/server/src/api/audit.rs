@@ -20,7 +20,7 @@ use super::error::{ApiError, Result};
 use super::extract::{Admitted, Query};
 use super::page::{OrgQuery, next_cursor};
 use super::path::{KeyName, Named};
-use super::rights::{AuditRead, AuditWrite};
+use super::rights::{AuditRead, AuditWrite, Owner};
 use super::text::Description;
 use super::wire::{OrgId, Time};
 use crate::state::Shared;
@@ -153,7 +153,8 @@ struct RevokeRequest {
 #[derive(Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 struct PruneRequest {
-    /// Entries from before this time go.
+    /// Entries from before this time go. The operator says how young an entry is never removed; by default, younger than 30
+    /// days.
     before: Time,
 }
 
@@ -275,17 +276,18 @@ async fn revoke(
     key.map(|key| Json(AuditKeyAnswer { key: key.into() })).ok_or_else(|| ApiError::not_found("key"))
 }
 
-/// Removes the oldest entries for good. An entry says so, and what is left verifies. What a webhook has yet to deliver stays.
+/// Removes the oldest entries for good. An entry says so, and what is left verifies. What a webhook has yet to deliver stays. No key may do
+/// this but the instance admin's.
 #[utoipa::path(
     post, path = "/api/audit/prune", operation_id = "pruneAudit", tag = "audit", params(OrgQuery), request_body = PruneRequest,
-    responses((status = 200, description = "Removed.", body = PruneAnswer), Admitted<AuditWrite>, Body<PruneRequest>)
+    responses((status = 200, description = "Removed.", body = PruneAnswer), Admitted<Owner>, Body<PruneRequest>)
 )]
 async fn prune(
     State(state): State<Shared>,
-    access: Admitted<AuditWrite>,
+    access: Admitted<Owner>,
     _: Query<OrgQuery>,
     Body(which): Body<PruneRequest>,
 ) -> Result<Json<PruneAnswer>> {
-    let pruned = state.guard.audit(&access)?.prune(which.before.0).await?;
+    let pruned = state.guard.audit(&access)?.prune(which.before.0, state.audit_keep_days_min).await?;
     Ok(Json(PruneAnswer { removed: pruned.removed, first_sequence: pruned.first, held_by: pruned.held_by }))
 }

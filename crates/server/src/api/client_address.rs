@@ -1,7 +1,7 @@
 //! Where a request came from. Behind a proxy that the operator trusts, that is what the proxy says.
 
 use std::convert::Infallible;
-use std::net::{IpAddr, SocketAddr};
+use std::net::{IpAddr, Ipv6Addr, SocketAddr};
 
 use axum::extract::FromRequestParts;
 use axum::extract::connect_info::ConnectInfo;
@@ -13,7 +13,8 @@ use crate::state::Shared;
 
 const FORWARDED_FOR: &str = "x-forwarded-for";
 
-/// The address that a request came from, without its port: failures are counted by it.
+/// The address that a request came from, as failures are counted by it: without its port, and of an IPv6 address the network of 64
+/// bits, because whoever has one address there has all of them.
 pub(super) struct ClientAddress(pub(super) String);
 
 impl FromRequestParts<Shared> for ClientAddress {
@@ -22,8 +23,19 @@ impl FromRequestParts<Shared> for ClientAddress {
     async fn from_request_parts(parts: &mut Parts, state: &Shared) -> Result<Self, Infallible> {
         let peer = parts.extensions.get::<ConnectInfo<SocketAddr>>().map(|address| address.0.ip());
         let client = peer.map(|peer| client(peer, &parts.headers, &state.trusted_proxies));
-        // An IPv4 client of a dual-stack listener is the same client as on an IPv4 one.
-        Ok(Self(client.map_or_else(|| "unknown".to_owned(), |address| address.to_canonical().to_string())))
+        Ok(Self(client.map_or_else(|| "unknown".to_owned(), counted_as)))
+    }
+}
+
+/// The name that an address is counted under.
+fn counted_as(address: IpAddr) -> String {
+    // An IPv4 client of a dual-stack listener is the same client as on an IPv4 one.
+    match address.to_canonical() {
+        IpAddr::V4(address) => address.to_string(),
+        IpAddr::V6(address) => {
+            let network = address.to_bits() & (u128::MAX << 64);
+            format!("{}/64", Ipv6Addr::from_bits(network))
+        }
     }
 }
 
@@ -53,6 +65,20 @@ fn address_of(hop: &str) -> Option<IpAddr> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn an_ipv6_address_is_counted_as_its_network() {
+        for (address, name) in [
+            ("203.0.113.5", "203.0.113.5"),
+            ("::ffff:203.0.113.5", "203.0.113.5"),
+            ("2001:db8:1:2:3:4:5:6", "2001:db8:1:2::/64"),
+            ("2001:db8:1:2::", "2001:db8:1:2::/64"),
+            ("2001:db8:1:3::", "2001:db8:1:3::/64"),
+            ("::1", "::/64"),
+        ] {
+            assert_eq!(counted_as(address.parse().unwrap()), name);
+        }
+    }
 
     #[test]
     fn the_client_is_the_last_hop_that_is_not_trusted() {

@@ -67,6 +67,17 @@ impl Right for Operator {
     }
 }
 
+/// The owner of an org, or the operator of the instance. No key can be either, whatever its scopes.
+pub(super) struct Owner;
+
+impl Right for Owner {
+    const NEEDS: &'static str = "a console login as owner, or the instance admin's key";
+
+    fn check(access: &Access) -> base::Result<()> {
+        access.require_owner()
+    }
+}
+
 /// A person who may decide for the org. No key can, whatever its scopes.
 pub(super) struct HumanDecision;
 

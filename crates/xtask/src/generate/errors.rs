@@ -35,7 +35,7 @@ The doors answer `{\"error\": \"…\"}` before a request has become a call:
 | 401 | `Unauthorized` | no credential, or one that is malformed, unknown, revoked or expired; `WWW-Authenticate` says which kind is wanted |
 | 404 | `Session not found` | there is no such session |
 | 403 | `Forbidden` | the key belongs to another org or does not cover the project; or a `Host` or `Origin` that is not ours |
-| 410 | `Session ended` | the session was ended or has expired: open another |
+| 410 | `Session ended` | the session was ended or has expired: open another. The session's own key is answered so too, for seven days |
 | 413 | `Body over the limit …` | see [limits](limits.md) |
 | 408 | `The body took too long to arrive` | the client stopped sending |
 | 429 | `Too many requests` | `Retry-After` says how many seconds to wait |

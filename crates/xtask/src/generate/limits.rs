@@ -32,7 +32,7 @@ What goes beyond a limit is refused with a reason, and changes nothing:
 A call draws on the bucket of its key (shared by the key's sessions) or agent, and then on its org's. An agent's rate can be set for
 it alone (`rate_limit.per_minute`). Management calls draw on a second bucket of the same size for each key and each person, and then on
 one of the org's that no tool draws on, so that an agent that calls too much does not lock out the people who would stop it. The
-instance admin's calls draw on no rate.
+instance admin's calls draw on no rate. A token for an agent draws on the agent's bucket, and a 403 at a session's door on the key's.
 
 A request takes one call of its rate and a place among those under way before its body is read. It keeps the place, and its answer's
 bytes count, until the client has taken the last byte or the connection is closed.

@@ -5,6 +5,7 @@ mod durable;
 mod events;
 mod faults;
 mod filters;
+mod forbidden;
 mod keys;
 mod retention;
 mod verified;

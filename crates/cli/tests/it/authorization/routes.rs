@@ -95,6 +95,11 @@ impl<'c> Everyone<'c> {
                     refused.push(("another org's owner", Person(&self.their_owner), 404));
                 }
             }
+            Need::Owner => {
+                refused.push(("a key that may do everything", Bearer(&self.ours.key), 403));
+                refused.push(("a member", Person(&self.member), 403));
+                refused.push(("an admin", Person(&self.admin), 403));
+            }
             Need::Human => {
                 refused.push(("a key that may do everything", Bearer(&self.ours.key), 403));
                 refused.push(("another org's key", Bearer(&self.theirs.key), 403));
@@ -176,6 +181,7 @@ both_engines! {
                 Need::Scope(scope) if MEMBER.contains(&scope) => vec![exact, admin_key, owner, admin, member],
                 Need::Scope(_) => vec![exact, admin_key, owner, admin],
                 Need::Human => vec![owner, admin],
+                Need::Owner => vec![owner, admin_key],
                 // Logging out ends the login, so each of these is somebody's last word.
                 Need::Login => continue,
             };
