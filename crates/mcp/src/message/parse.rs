@@ -16,6 +16,8 @@ use crate::object;
 /// A refusal that answers the body as a whole: not JSON or nested too deeply (`parse_error`, id null), a bad envelope,
 /// an empty or over-long batch (`invalid_request`).
 pub fn parse<'a>(body: &'a [u8], limits: &Limits) -> Result<Incoming<'a>, Refusal<'a>> {
+    // Some editors and shells put a byte-order mark before everything they write.
+    let body = body.strip_prefix("\u{feff}".as_bytes()).unwrap_or(body);
     if depth::exceeds(body, limits.json_depth_max) {
         return Err(refuse(Id::NULL, Kind::ParseError, "the JSON is nested too deeply"));
     }
