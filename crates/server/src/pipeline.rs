@@ -57,7 +57,7 @@ pub(crate) async fn answer(state: &State, call: ToolCall<'_>) -> Result<Reply, F
     };
     // A panic costs one request.
     let outcome = AssertUnwindSafe(work).catch_unwind().await.unwrap_or_else(|_| Err(Error::internal("a tool panicked").into()));
-    record.close(&outcome, call.exchange.era).await?;
+    record.close(&outcome, call.exchange.transport.revision(call.exchange.era)).await?;
     outcome
 }
 

@@ -7,7 +7,7 @@ use base::{Door, Error, Kind, RequestId};
 use guard::{Caller, Outcome};
 use mcp::Fault;
 use mcp::codes::Speaker;
-use mcp::era::Era;
+use mcp::era::Revision;
 use serde_json::value::RawValue;
 use tools::Reply;
 
@@ -66,13 +66,13 @@ impl Record<'_> {
     }
 
     /// Closes the record: no answer leaves before this has answered, and none but an error when it fails.
-    pub(crate) async fn close(mut self, outcome: &Result<Reply, Fault>, era: Era) -> Result<(), Error> {
+    pub(crate) async fn close(mut self, outcome: &Result<Reply, Fault>, revision: Revision) -> Result<(), Error> {
         let (outcome, code) = match outcome {
             Ok(reply) if reply.is_error() => (Outcome::ToolError, None),
             Ok(_) => (Outcome::Completed, None),
             Err(fault) => {
                 let call = self.record.call();
-                let speaker = Speaker { door: call.door, era, request: &call.request };
+                let speaker = Speaker { door: call.door, revision, request: &call.request };
                 let failure = speaker.failure(fault);
                 let code = speaker.code(fault);
                 self.message = Some(failure.message.into_owned());

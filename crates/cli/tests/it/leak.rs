@@ -107,7 +107,7 @@ both_engines! {
                 own.result();
                 case.check_silent(row.name, own);
                 if takes_ids {
-                    assert_eq!(foreign.error_code(), -32602, "{}", row.name);
+                    assert_eq!(foreign.failed_code(), -32602, "{}", row.name);
                     case.check_same(row.name, foreign, nowhere);
                 } else {
                     case.check_silent(row.name, foreign);

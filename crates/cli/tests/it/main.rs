@@ -15,6 +15,7 @@ mod menu;
 mod support;
 
 mod agent_door;
+mod answers;
 mod audit;
 mod authorization;
 mod batches;

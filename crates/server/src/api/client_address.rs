@@ -29,13 +29,9 @@ impl FromRequestParts<Shared> for ClientAddress {
 
 /// The name that an address is counted under.
 fn counted_as(address: IpAddr) -> String {
-    // An IPv4 client of a dual-stack listener is the same client as on an IPv4 one.
-    match address.to_canonical() {
+    match neighbourhood(address) {
         IpAddr::V4(address) => address.to_string(),
-        IpAddr::V6(address) => {
-            let network = address.to_bits() & (u128::MAX << 64);
-            format!("{}/64", Ipv6Addr::from_bits(network))
-        }
+        IpAddr::V6(network) => format!("{network}/64"),
     }
 }
 

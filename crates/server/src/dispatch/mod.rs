@@ -225,7 +225,7 @@ impl<'a> Dispatch<'a> {
     fn failed(&self, id: &Id<'_>, era: Era, fault: &Fault, method: Option<Method>) -> Spoke {
         let door = self.caller.principal().door();
         log_error(fault.error(), self.id, door);
-        let speaker = Speaker { door, era, request: self.id };
+        let speaker = Speaker { door, revision: self.transport.revision(era), request: self.id };
         match speaker.speak(fault, method) {
             Spoken::Error(failure) => Spoke { status: failure.status, bytes: reply::error(id, &failure) },
             Spoken::Result(result) => {

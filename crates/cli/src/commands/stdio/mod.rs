@@ -5,6 +5,7 @@ mod bridge;
 mod events;
 mod exchange;
 mod headers;
+mod id_scan;
 mod lines;
 mod message;
 mod parameters;

@@ -202,7 +202,7 @@ both_engines! {
             for way in let_in(&ours, &session, row).await {
                 let bad = [json!({"nonsense": 1}), json!({"workspace_id": theirs.org}), json!([]), json!("x")];
                 for message in bad.iter().flat_map(|arguments| calls(row.name, arguments)) {
-                    assert_eq!(way.send(&crib, &message).await.error_code(), -32602, "{}: {message}", way.name);
+                    assert_eq!(way.send(&crib, &message).await.failed_code(), -32602, "{}: {message}", way.name);
                 }
             }
         }

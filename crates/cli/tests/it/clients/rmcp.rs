@@ -54,7 +54,8 @@ async fn check(client: &Client, refusal: i64) {
         (&listed["structuredContent"], &listed["content"][0]["text"]),
         (&json!({"bricks": []}), &json!("Listed 0 brick(s)."))
     );
-    assert_eq!(call(client, "bricks.list", json!({"limit": 0})).await, Err(-32602));
+    let bad = call(client, "bricks.list", json!({"limit": 0})).await.unwrap();
+    assert_eq!((&bad["isError"], &bad["structuredContent"]["error"]["parameter"]), (&json!(true), &json!("limit")));
     let brick = json!({"name": "b", "type": "score", "evaluation_prompt": "p"});
     assert_eq!(call(client, "bricks.create_draft", brick).await, Err(refusal));
     assert!(call(client, "no_such_tool", json!({})).await.is_err());
