@@ -17,6 +17,7 @@ mod support;
 mod agent_door;
 mod audit;
 mod authorization;
+mod backup;
 mod batches;
 mod bricks_and_kits;
 mod capabilities;
