@@ -286,3 +286,5 @@ pub const EMBED_ANSWER_BYTES_MAX: usize = 8 * 1024 * 1024;
 pub const EMBED_DIMENSION_MAX: usize = 8_192;
 /// How often word caches are written. What was not written is read from the rows again.
 pub const INDEX_FLUSH_SECONDS: u64 = 10;
+/// Largest row in a backup: more than any call can bring in.
+pub const BACKUP_FRAME_BYTES_MAX: u32 = 1024 * 1024 * 1024;

@@ -3,8 +3,8 @@
 use clap::{Parser, Subcommand};
 
 use crate::commands::{
-    agent, audit, bench, brick, completions, connect, costs, doctor, eval, graph, key, memory, org, policy, project, run, serve,
-    session, stdio, tools, user, webhook,
+    agent, audit, backup, bench, brick, completions, connect, costs, doctor, eval, graph, key, memory, org, policy, project, run,
+    serve, session, stdio, tools, user, webhook,
 };
 use crate::help;
 
@@ -92,6 +92,13 @@ pub(crate) enum Command {
     /// What calls came to
     #[command(after_help = help::COSTS)]
     Costs(costs::CostsArgs),
+
+    /// Back up everything to one file, beside a running server
+    #[command(after_help = help::BACKUP)]
+    Backup(Box<backup::BackupArgs>),
+    /// Restore a backup, on SQLite or PostgreSQL
+    #[command(after_help = help::RESTORE)]
+    Restore(Box<backup::RestoreArgs>),
 
     /// Measure recall on memories and questions of your own
     #[command(after_help = help::EVAL)]

@@ -201,6 +201,30 @@ Examples:
 
 Importing states facts as agents do, for `label:import`; again changes nothing.";
 
+pub(crate) const BACKUP: &str = "\
+Examples:
+  toolcrib backup /var/backups
+  toolcrib backup crib.backup --data /var/lib/toolcrib --json
+  toolcrib backup verify crib.backup
+
+The server may run meanwhile: the backup holds everything that was
+acknowledged before it began, at one point in time. It never holds server.json
+or the master key. Keep the master key apart from the backups: a restore needs
+it. docs/operating.md has schedules and moves.";
+
+pub(crate) const RESTORE: &str = "\
+Examples:
+  toolcrib restore crib.backup --data /srv/crib --master-key-file master.key
+  toolcrib restore crib.backup --database-url postgres://crib@db/crib
+  toolcrib restore crib.backup --replace
+
+Stop the server first. The whole backup is checked before anything changes:
+checksums, row counts, audit trails, the schema, and that the master key opens
+the secrets in it. A backup of one engine restores to the other.
+
+API keys, agents, sessions and passwords work as they did when the backup was
+taken, and so do admin keys of the servers that used the data.";
+
 pub(crate) const EVAL: &str = "\
 Examples:
   toolcrib eval recall --set memories.jsonl --set questions.jsonl

@@ -2,7 +2,8 @@
 //!
 //! Commands live in `commands`, one file each. What they share: `config` (settings from flags, environment and file), `find`
 //! (which server), `workplace` (which org and project), `client` (the API), `door` (the session door), `output` (tables and
-//! JSON). Nothing here reaches past the API: what the command line can do, any client can.
+//! JSON). Nothing here reaches past the API: what the command line can do, any client can. The exceptions are `serve`, and `backup`
+//! and `restore`, which work on the data itself.
 
 mod args;
 mod client;
@@ -27,8 +28,8 @@ use tokio::runtime::{Builder, Runtime};
 
 use args::{Cli, Command};
 use commands::{
-    agent, audit, bench, brick, completions, connect, costs, doctor, eval, graph, key, memory, org, policy, project, run, serve,
-    session, stdio, tools, user, webhook,
+    agent, audit, backup, bench, brick, completions, connect, costs, doctor, eval, graph, key, memory, org, policy, project, run,
+    serve, session, stdio, tools, user, webhook,
 };
 use config::Settings;
 
@@ -75,6 +76,15 @@ fn start(command: Command) -> Result<ExitCode> {
             let good = on(threads(2)?, bench::run(args))?;
             Ok(if good { ExitCode::SUCCESS } else { ExitCode::FAILURE })
         }
+        Command::Backup(args) => {
+            start_client_log()?;
+            let good = on(threads(2)?, backup::run(*args))?;
+            Ok(if good { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+        }
+        Command::Restore(args) => {
+            start_client_log()?;
+            on(threads(2)?, backup::run_restore(*args)).map(|()| ExitCode::SUCCESS)
+        }
         Command::Stdio(args) => {
             let _logging = start_client_log()?;
             // It may have a server inside.
@@ -111,7 +121,9 @@ async fn client(command: Command) -> Result<ExitCode> {
         Command::Costs(args) => costs::run(args).await.map(success),
         Command::Audit(args) => audit::run(args).await,
         Command::Policy(args) => policy::run(args).await.map(verdict),
-        Command::Bench(_)
+        Command::Backup(_)
+        | Command::Restore(_)
+        | Command::Bench(_)
         | Command::Eval(_)
         | Command::Serve(_)
         | Command::Stdio(_)

@@ -73,6 +73,7 @@ impl Guard {
             questions: Semaphore::new(limits::QUESTIONS_AT_ONCE),
         };
         guard.give_starters().await?;
+        guard.tell_of_restore().await?;
         Ok(guard)
     }
 

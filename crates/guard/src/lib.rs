@@ -7,6 +7,7 @@ mod access;
 mod admit;
 mod agents;
 mod audit;
+mod backup;
 mod call;
 mod failures;
 mod guard;
@@ -30,6 +31,7 @@ pub use access::{Access, Credential, Who};
 pub use admit::Permit;
 pub use agents::{Agent, AgentChange, AgentSecret, Agents, NewAgent, Token};
 pub use audit::{Audit, AuditEntry, AuditFilter, AuditKey, Event, Extent, Pruned};
+pub use backup::{BackupCheck, BrokenTrail, Trails};
 pub use call::{CallRecord, Outcome};
 pub use guard::Guard;
 pub use hooks::{

@@ -5,6 +5,7 @@
 mod addresses;
 mod api;
 mod background;
+mod backup;
 mod body;
 mod checkpoints;
 mod config;
@@ -33,9 +34,10 @@ mod state;
 mod vocabulary;
 
 pub use api::openapi;
+pub use backup::{BackedUp, Restore, RestoredInto, Verified, back_up, restore, verify_backup};
 pub use config::{Config, EmbedEndpoint, EmbedKey, MasterKeySource};
 pub use data_folder::{LOCKED, ServerFile, find_running};
 pub use embedding::ask_embedder;
-pub use guard::Swept;
+pub use guard::{BrokenTrail, Swept, Trails};
 pub use hooks::{EventOutcome, Phase, Retry, Subscriber, Subscribers, VerbError, VerbEvent};
 pub use server::Server;

@@ -25,9 +25,6 @@ use crate::readiness::Readiness;
 use crate::state::{RootRule, Shared, State};
 use crate::{data_folder, embedding, first_start, janitor, listen, routes, vocabulary};
 
-/// Where checkpoints are, in the data folder.
-const CHECKPOINTS: &str = "checkpoints";
-
 /// A server that answers.
 pub struct Server {
     address: SocketAddr,
@@ -53,7 +50,11 @@ impl Server {
         if config.database_url.is_none() {
             folder.ensure_private_database()?;
         }
-        let store = Store::open_with(&store_config, &config.clock, config.faults.clone()).await?;
+        let store = Store::open_with(&store_config, &config.clock, config.faults.clone())
+            .await
+            .map_err(|error| unusable_file(&store_config, error))?;
+        folder.remember_engine(store.engine())?;
+        folder.forget_other_rows(store.last_restore().await?.as_deref())?;
         let master = folder.master_key(&config.master_key)?;
         let catalogue = if config.conformance { Catalogue::with_conformance()? } else { Catalogue::builtin()? };
         let model = vocabulary::of(&catalogue)?;
@@ -64,8 +65,7 @@ impl Server {
         let metrics = Arc::new(Metrics::new());
         // Before anything is made: a start that fails here has not been the first.
         let indexes = embedding::indexes(&config, &folder, metrics.embed_failures(), stopping.clone()).await?;
-        let listener = listen::bind(config.listen)
-            .map_err(|error| Error::new(Kind::Unavailable, format!("cannot listen on {}: {error}", config.listen)))?;
+        let listener = listen::bind(config.listen).map_err(|error| cannot_listen(config.listen, &error))?;
         let first_start = first_start::ensure_default_org(&guard, config.first_root.as_deref()).await?.is_some();
         let address = listener.local_addr().map_err(Error::internal)?;
         let local_url = format!("http://{}", reachable(address));
@@ -135,6 +135,32 @@ impl Server {
         self.background.drain().await;
         self.store.close().await;
     }
+}
+
+/// A database file that cannot be opened, by its name: what the store says of it is for callers, not for the operator.
+fn unusable_file(config: &StoreConfig, error: Error) -> Error {
+    match (config, error.kind()) {
+        (StoreConfig::Sqlite { path }, Kind::Unavailable) => {
+            let words = format!(
+                "the database {} cannot be opened: let this user read and write it, or restore a backup if it is damaged",
+                path.display()
+            );
+            Error::new(Kind::Unavailable, words).logged(error.log().unwrap_or_default())
+        }
+        _ => error,
+    }
+}
+
+/// Why an address cannot be listened on, and what to do.
+fn cannot_listen(address: SocketAddr, error: &std::io::Error) -> Error {
+    use std::io::ErrorKind;
+    let hint = match error.kind() {
+        ErrorKind::AddrInUse => "stop whatever listens there, or pass another port with --listen (port 0 picks a free one)",
+        ErrorKind::AddrNotAvailable => "it is no address of this machine, so pass another with --listen",
+        ErrorKind::PermissionDenied => "ports below 1024 are not for every user, so pass another with --listen",
+        _ => "pass another address with --listen",
+    };
+    Error::new(Kind::Unavailable, format!("cannot listen on {address}: {error}\nhint: {hint}"))
 }
 
 /// Where this machine reaches a listener: one on all addresses is not itself an address.
@@ -212,7 +238,7 @@ fn make_state(
         trusted_proxies: config.trust_proxies.clone(),
         audit_keep_days: config.audit_keep_days.map(NonZero::get),
         audit_keep_days_min: config.audit_keep_days_min,
-        checkpoints: Checkpoints::new(config.audit_checkpoints.clone().unwrap_or_else(|| folder.path().join(CHECKPOINTS))),
+        checkpoints: Checkpoints::new(checkpoints::folder(config, folder.path())),
         stopping,
     }))
 }

@@ -9,6 +9,7 @@
 //! times as BIGINT milliseconds, switches as BIGINT 0 or 1, `ON CONFLICT`, `RETURNING`, no engine functions.
 //! This crate never decides who may see a row; that is `guard`'s.
 
+pub mod backup;
 mod changes;
 mod compute;
 mod faults;

@@ -1,6 +1,5 @@
 //! `toolcrib serve`: starts the server, says where everything is, and stops it in order.
 
-use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -30,7 +29,7 @@ pub(crate) struct ServeArgs {
 impl ServeArgs {
     /// What holds after flags, environment, file and defaults.
     pub(crate) fn resolve(self) -> Result<Resolved> {
-        Resolved::load(self.settings, self.config.as_deref())
+        Resolved::load(self.settings, self.config.as_deref())?.with_address()
     }
 }
 
@@ -38,8 +37,7 @@ pub(crate) async fn run(settings: Resolved) -> Result<()> {
     // From here on a signal is ours: one that comes while the server starts must not be lost.
     let mut signals = Signals::listen()?;
     let config = with_first_root(settings.server());
-    let listen = config.listen;
-    let server = start(config).await.map_err(|error| with_hint(&error, listen))?;
+    let server = start(config).await.map_err(|error| start_error(&error))?;
     // The server serves, also when nobody reads what it prints.
     if let Err(error) = output::print(&greeting(&server, &settings)) {
         tracing::warn!("{error:#}");
@@ -81,18 +79,6 @@ pub(crate) fn is_locked(error: &base::Error) -> bool {
 pub(crate) fn start_error(error: &base::Error) -> anyhow::Error {
     let log = error.log().map(|log| format!(" ({log})")).unwrap_or_default();
     anyhow::anyhow!("{}{log}", error.message())
-}
-
-/// Why a server did not start, with what to do when somebody else listens there.
-fn with_hint(error: &base::Error, listen: SocketAddr) -> anyhow::Error {
-    let in_use = |error: std::io::Error| error.kind() == std::io::ErrorKind::AddrInUse;
-    let is_taken = error.kind() == base::Kind::Unavailable && std::net::TcpListener::bind(listen).is_err_and(in_use);
-    let error = start_error(error);
-    if is_taken {
-        let hint = "stop whatever listens there, or pass another port with --listen (port 0 picks a free one)";
-        return anyhow::anyhow!("{error:#}\nhint: {hint}");
-    }
-    error
 }
 
 /// The configuration with the current directory as the root of the first project, where that may be one.

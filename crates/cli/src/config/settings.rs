@@ -1,7 +1,6 @@
 //! The settings themselves. One definition is the flag, the environment variable and the key in `toolcrib.toml`:
 //! `--allow-host` is `TOOLCRIB_ALLOW_HOST` is `allow_host`.
 
-use std::net::SocketAddr;
 use std::num::NonZero;
 use std::path::{Path, PathBuf};
 
@@ -11,6 +10,7 @@ use clap::{Args, FromArgMatches, ValueEnum};
 use serde::Deserialize;
 
 use super::limits::LimitSettings;
+use super::listen::Listen;
 
 /// How log lines look.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum, Deserialize)]
@@ -31,9 +31,9 @@ pub(crate) struct Settings {
     #[arg(long, env = "TOOLCRIB_DATA", value_name = "DIR")]
     pub(crate) data: Option<PathBuf>,
 
-    /// Where to listen; port 0 picks a free one [default: 127.0.0.1:7420]
+    /// Where to listen, an address or a name; port 0 picks a free one [default: 127.0.0.1:7420]
     #[arg(long, env = "TOOLCRIB_LISTEN", value_name = "ADDRESS:PORT")]
-    pub(crate) listen: Option<SocketAddr>,
+    pub(crate) listen: Option<Listen>,
 
     /// How clients reach the server, when that is not where it listens
     #[arg(long, env = "TOOLCRIB_PUBLIC_URL", value_name = "URL")]

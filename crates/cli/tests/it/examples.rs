@@ -166,3 +166,27 @@ async fn a_refusal_is_made_found_and_proved() {
     }
     assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0, "its folder is gone afterwards");
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_lost_server_comes_back_from_its_backup() {
+    let folder = tempfile::tempdir().unwrap();
+    let terminal = Terminal::without_data(folder.path()).with("TMPDIR", folder.path().to_str().unwrap());
+    let mut example = terminal.program(root().join("examples/backup.sh"));
+    example.arg(binary());
+    expect![[r#"
+        == A server on which an agent has remembered something
+        == A backup while it runs, and a copy of the master key that is kept apart from it
+        600 backups/toolcrib-TIME.backup
+        == Is it whole?
+        whole
+        audit: the trails of 1 org(s) verify
+        == The first server is lost; the backup is restored elsewhere
+        error: a backup holds no master key, and its secrets do not open without
+        start it with: toolcrib serve --data second --master-key-file kept-apart.key
+        == A server there knows what was remembered, and its audit trail verifies
+        > The staging database is wiped every night at three
+        valid, says the server
+    "#]]
+    .assert_eq(&steady(Said::by(example).await.ok()));
+    assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0, "its folder is gone afterwards");
+}

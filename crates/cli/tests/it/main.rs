@@ -18,6 +18,7 @@ mod agent_door;
 mod answers;
 mod audit;
 mod authorization;
+mod backup;
 mod batches;
 mod bounds;
 mod bricks_and_kits;

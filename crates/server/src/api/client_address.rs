@@ -1,11 +1,11 @@
 //! Where a request came from. Behind a proxy that the operator trusts, that is what the proxy says.
 
 use std::convert::Infallible;
-use std::net::{IpAddr, Ipv6Addr, SocketAddr};
+use std::net::{IpAddr, SocketAddr};
 
 use axum::extract::FromRequestParts;
 use axum::extract::connect_info::ConnectInfo;
-use base::Network;
+use base::{Network, neighbourhood};
 use http::HeaderMap;
 use http::request::Parts;
 
