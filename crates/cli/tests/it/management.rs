@@ -12,6 +12,7 @@ mod projects;
 mod requests;
 mod sessions;
 mod users;
+mod whoami;
 
 use serde_json::Value;
 

@@ -6,6 +6,7 @@ mod events;
 mod faults;
 mod filters;
 mod keys;
+mod onward;
 mod retention;
 mod verified;
 
