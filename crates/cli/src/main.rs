@@ -18,6 +18,9 @@ mod help;
 mod logging;
 mod opening;
 mod output;
+mod person;
+mod prompt;
+mod refusal;
 mod workplace;
 
 use std::process::ExitCode;
@@ -28,8 +31,8 @@ use tokio::runtime::{Builder, Runtime};
 
 use args::{Cli, Command};
 use commands::{
-    agent, audit, backup, bench, brick, completions, connect, costs, doctor, eval, graph, key, memory, org, policy, project, run,
-    serve, session, stdio, tools, user, webhook,
+    agent, audit, backup, bench, brick, completions, connect, costs, doctor, eval, graph, key, login, memory, org, policy,
+    project, run, serve, session, stdio, tools, user, webhook,
 };
 use config::Settings;
 
@@ -106,6 +109,8 @@ async fn client(command: Command) -> Result<ExitCode> {
         Command::Run(args) => run::run(*args).await.map(ExitCode::from),
         Command::Tools(args) => tools::run_tools(*args).await.map(success),
         Command::Call(args) => tools::run_call(*args).await.map(verdict),
+        Command::Login(args) => login::log_in(args).await.map(success),
+        Command::Logout(args) => login::log_out(args).await.map(success),
         Command::Doctor(args) => doctor::run(args).await.map(verdict),
         Command::Org(args) => org::run(args).await.map(success),
         Command::Project(args) => project::run(args).await.map(success),

@@ -98,7 +98,8 @@ pub(crate) fn unwrapped(answer: &Value) -> &Value {
     }
 }
 
-fn cell(value: &Value) -> String {
+/// A value in a table.
+pub(crate) fn cell(value: &Value) -> String {
     match value {
         Value::Null => "-".to_owned(),
         Value::Bool(true) => "yes".to_owned(),
@@ -120,6 +121,12 @@ pub(crate) fn harmless(text: &str, lines: bool) -> String {
 /// The text of a tool: as it is for a program, harmless for a terminal.
 pub(crate) fn print_foreign(text: &str) -> Result<()> {
     if std::io::stdout().is_terminal() { print(&harmless(text, true)) } else { print(text) }
+}
+
+/// A word as a shell takes it: in quotes where it needs them.
+pub(crate) fn quoted(word: &str) -> String {
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || "/._-+:@%=,".contains(c);
+    if !word.is_empty() && word.chars().all(is_plain) { word.to_owned() } else { format!("'{}'", word.replace('\'', "'\\''")) }
 }
 
 /// Cells under one another, two spaces between columns, none at the end of a line.
@@ -163,6 +170,12 @@ mod tests {
             plan.kg_enabled  yes
             keys[0].id       key_1"#]]
         .assert_eq(&facts(unwrapped(&org)));
+    }
+
+    #[test]
+    fn words_are_quoted_where_a_shell_would_split_them() {
+        assert_eq!((quoted("/srv/a-b"), quoted("/srv/a b")), ("/srv/a-b".into(), "'/srv/a b'".into()));
+        assert_eq!((quoted("it's"), quoted("")), (r"'it'\''s'".into(), "''".into()));
     }
 
     #[test]

@@ -45,7 +45,7 @@ pub use policies::{Explanation, NotSaved, Policies, Policy, Subject};
 pub use rate::UnderWay;
 pub use record::Record;
 pub use refusal::Refusal;
-pub use sessions::{NewSession, OpenedSession, Session, SessionOutcome, Sessions};
+pub use sessions::{NewSession, OpenedSession, Session, SessionOutcome, SessionState, Sessions};
 pub use spec::{Capability, Effect, Spec};
 pub use sweep::Swept;
 pub use tenants::{NewProject, Org, Orgs, Project, ProjectChange, Projects, org_slug};

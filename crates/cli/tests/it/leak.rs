@@ -181,7 +181,7 @@ both_engines! {
             case.check_same(&what, &theirs, &none);
             assert_eq!(asked(&case.own).await.status, 201, "{path}");
         }
-        for path in ["/api/bricks", "/api/kits", "/api/bricks/{brickId}", "/api/kits/{kitId}"] {
+        for path in ["/api/bricks", "/api/kits", "/api/bricks/{brickId}", "/api/kits/{kitId}", "/api/whoami"] {
             let asked = async |things: &Things| {
                 let path = format!("{}?org={}", case.own.fill(path), things.org);
                 crib.api(Method::GET, &path, &case.ours.key, None).await

@@ -14,6 +14,7 @@ mod requests;
 mod sessions;
 mod speakers;
 mod users;
+mod whoami;
 
 use serde_json::Value;
 

@@ -62,6 +62,8 @@ pub(crate) const TOOLS: &[ToolRow] = &[
 pub(crate) enum Need {
     /// Nothing.
     Public,
+    /// Any key of an org or any login, whatever they may do.
+    Known,
     /// A key with this scope, or a login whose role has it.
     Scope(&'static str),
     /// The operator's own key.
@@ -122,6 +124,7 @@ pub(crate) const ROUTES: &[RouteRow] = &[
     route("POST", "/api/console/login", Need::Public, |_| Some(json!({"email": "no@body.example", "password": "no"}))),
     route("POST", "/api/console/logout", Need::Login, NONE),
     route("GET", "/api/console/me", Need::Login, NONE),
+    route("GET", "/api/whoami", Need::Known, NONE),
     route("POST", "/api/orgs", Need::InstanceAdmin, |things| Some(json!({"name": things.new_name}))),
     route("GET", "/api/orgs", ORG_READ, NONE),
     route("GET", "/api/org/{orgId}", ORG_READ, NONE),

@@ -6,14 +6,14 @@ use axum::extract::State;
 use axum::response::{IntoResponse, Response};
 use bytes::Bytes;
 use futures_util::stream;
-use guard::{Access, AuditEntry, AuditFilter};
+use guard::{Access, AuditEntry};
 use http::header;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
-use super::audit_page::AuditPage;
+use super::audit_page::{Asked, AuditPage};
 use super::body::{Body, OptionalBody};
 use super::document::Conflict;
 use super::error::{ApiError, Result};
@@ -171,7 +171,8 @@ struct PruneAnswer {
     held_by: Option<String>,
 }
 
-/// Lists what happened, newest first. A page may be short and not be the last: `nextCursor` says.
+/// Lists what happened, newest first. A page may be short and not be the last: `nextCursor` says. With `after`, what happened
+/// after that entry, oldest first.
 #[utoipa::path(
     get, path = "/api/audit", operation_id = "listAudit", tag = "audit", params(AuditPage),
     responses((status = 200, description = "A page of entries.", body = AuditAnswer), Admitted<AuditRead>)
@@ -181,10 +182,15 @@ async fn list(
     access: Admitted<AuditRead>,
     Query(page): Query<AuditPage>,
 ) -> Result<Json<AuditAnswer>> {
-    let (filter, request): (AuditFilter, _) = page.request();
-    let page = state.guard.audit(&access)?.list(&filter, &request).await?;
-    let next_cursor = next_cursor(page.next.as_ref());
-    Ok(Json(AuditAnswer { events: page.items, next_cursor }))
+    let audit = state.guard.audit(&access)?;
+    let (events, next) = match page.request()? {
+        Asked::Back(filter, request) => {
+            let page = audit.list(&filter, &request).await?;
+            (page.items, page.next)
+        }
+        Asked::On(number, rows) => (audit.after(number, rows).await?, None),
+    };
+    Ok(Json(AuditAnswer { events, next_cursor: next_cursor(next.as_ref()) }))
 }
 
 /// Everything, oldest first, one entry a line. That it was read is the last of them.

@@ -79,7 +79,7 @@ impl FromRequestParts<Shared> for InRequest {
 }
 
 /// The org that the path names, or else `?org=`. Text that no org's id or slug can be is the name of none.
-async fn asked_org(parts: &mut Parts, state: &Shared) -> Option<String> {
+pub(super) async fn asked_org(parts: &mut Parts, state: &Shared) -> Option<String> {
     let in_path = path_parameter(parts, state, ORG_PARAMETER).await;
     let asked = in_path.or_else(|| {
         let pairs = axum::extract::Query::<Vec<(String, String)>>::try_from_uri(&parts.uri).ok()?;

@@ -37,6 +37,7 @@ mod sessions;
 mod text;
 mod users;
 mod webhooks;
+mod whoami;
 mod wire;
 mod words;
 
@@ -64,6 +65,7 @@ pub fn openapi() -> utoipa::openapi::OpenApi {
 fn described() -> OpenApiRouter<Shared> {
     OpenApiRouter::with_openapi(document::start())
         .merge(orgs::routes())
+        .merge(whoami::routes())
         .merge(projects::routes())
         .merge(keys::routes())
         .merge(sessions::routes())

@@ -53,6 +53,17 @@ scopes! {
     GraphWrite = "graph:write";
 }
 
+/// Any credential that may call the management API at all.
+pub(super) struct AnyCredential;
+
+impl Right for AnyCredential {
+    const NEEDS: &'static str = "a key or a login of an org (a session's key is neither)";
+
+    fn check(_: &Access) -> base::Result<()> {
+        Ok(())
+    }
+}
+
 /// The operator of the instance.
 pub(super) struct Operator;
 

@@ -7,7 +7,7 @@ use base::Clock;
 use clap::Args;
 use serde_json::{Value, json};
 
-use super::trail::moment;
+use super::filter::moment;
 use crate::workplace::Workplace;
 
 pub(super) const HELP: &str = "\

@@ -76,7 +76,7 @@ type Found = (bool, Value, String);
 
 /// Has the server verify what it has stored.
 async fn ask(client: &ClientArgs) -> Result<Found> {
-    let place = client.key_workplace().await?;
+    let place = client.workplace().await?;
     let report = place.api.post(&place.query("/api/audit/verify"), &json!({})).await?;
     let is_valid = report.get("valid") == Some(&Value::Bool(true));
     let verdict = told(&report);

@@ -7,6 +7,7 @@ mod faults;
 mod filters;
 mod forbidden;
 mod keys;
+mod onward;
 mod retention;
 mod verified;
 

@@ -227,7 +227,7 @@ async fn the_official_client_starts_it_and_its_server_with_it() {
     let client = ().serve(TokioChildProcess::new(terminal.command("stdio")).unwrap()).await.unwrap();
     let tools = client.list_all_tools().await.unwrap();
     let names = tools.iter().map(|tool| tool.name.as_ref()).collect::<Vec<_>>();
-    assert!(names.contains(&"bricks.create_draft") && names.contains(&"kits.get"), "{names:?}");
+    assert!(names.contains(&"bricks_create_draft") && names.contains(&"kits_get"), "{names:?}");
     let draft = json!({"name": "n", "type": "score", "evaluation_prompt": "p"});
     let params = CallToolRequestParams::new("bricks.create_draft").with_arguments(draft.as_object().unwrap().clone());
     let made = serde_json::to_value(client.call_tool(params).await.unwrap()).unwrap();
