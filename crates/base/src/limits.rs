@@ -119,6 +119,12 @@ pub const QUESTION_WAIT_SECONDS: u64 = 10;
 pub const KEPT_ANSWERS_MAX: usize = 256;
 /// Signing keys kept opened between records; each is some hundred bytes.
 pub const SIGNING_KEY_CACHE_MAX: usize = 10_000;
+/// Refusals (403) of one credential that a minute puts on an org's record; the rest of that minute is one entry with their number.
+pub const FORBIDDEN_A_MINUTE: u32 = 10;
+/// Records of calls that wait to be written after their callers went away.
+pub const LATE_RECORDS_MAX: usize = 10_000;
+/// Lines that the log has in a minute about refusals with one status at one door; the rest is counted.
+pub const REFUSAL_LINES_A_MINUTE: u32 = 30;
 /// How soon the record of a read is on disk. The read itself does not wait for it.
 pub const NOTE_SYNC_MS_MAX: u64 = 50;
 /// Credentials remembered between requests; each is a few hundred bytes.

@@ -7,6 +7,14 @@ use tracing_subscriber::EnvFilter;
 
 use crate::config::LogFormat;
 
+/// Has the log say where a thread panicked, and not with which words: they may hold what a caller sent.
+pub(crate) fn log_panics() {
+    std::panic::set_hook(Box::new(|panic| {
+        let place = panic.location().map(ToString::to_string).unwrap_or_default();
+        tracing::error!(place, "a thread panicked");
+    }));
+}
+
 /// Starts logging what `filter` lets through.
 pub(crate) fn start(filter: &str, format: LogFormat) -> Result<()> {
     let filter = EnvFilter::try_new(filter).with_context(|| {

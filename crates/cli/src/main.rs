@@ -61,6 +61,7 @@ fn start(command: Command) -> Result<ExitCode> {
             let settings = args.resolve()?;
             let (filter, format) = settings.logging(SERVER_FILTER);
             logging::start(filter, format)?;
+            logging::log_panics();
             let workers = settings.workers();
             on(threads(workers)?, serve::run(settings)).map(|()| ExitCode::SUCCESS)
         }

@@ -12,7 +12,9 @@ use tokio::sync::{Semaphore, SemaphorePermit};
 
 use crate::audit::Ledger;
 use crate::failures::Failures;
+use crate::forbidden::Forbidden;
 use crate::identify::{Caller, CredentialKey};
+use crate::late::LateRecords;
 use crate::master::MasterKey;
 use crate::policies::InForce;
 use crate::rate::{Rate, Rates};
@@ -31,6 +33,8 @@ pub struct Guard {
     questions: Semaphore,
     pub(crate) ledger: Arc<Ledger>,
     pub(crate) in_force: InForce,
+    pub(crate) forbidden: Forbidden,
+    pub(crate) late: LateRecords,
 }
 
 impl Guard {
@@ -57,6 +61,8 @@ impl Guard {
         let guard = Self {
             ledger: Ledger::new(clock.clone(), master),
             in_force: InForce::new(Arc::new(model))?,
+            forbidden: Forbidden::default(),
+            late: LateRecords::default(),
             store,
             clock,
             limits,

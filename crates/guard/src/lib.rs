@@ -9,10 +9,12 @@ mod agents;
 mod audit;
 mod call;
 mod failures;
+mod forbidden;
 mod guard;
 mod hooks;
 mod identify;
 mod keys;
+mod late;
 mod master;
 mod policies;
 mod rate;
@@ -31,6 +33,7 @@ pub use admit::Permit;
 pub use agents::{Agent, AgentChange, AgentSecret, Agents, NewAgent, Token};
 pub use audit::{Audit, AuditEntry, AuditFilter, AuditKey, Event, Extent, Pruned};
 pub use call::{CallRecord, Outcome};
+pub use forbidden::Requester;
 pub use guard::Guard;
 pub use hooks::{
     Cost, CostFilter, CostGroup, DeadLetter, DueWebhook, Figures, Happened, NewWebhook, Outbox, Settled, Step, Task, TaskFilter,

@@ -150,10 +150,7 @@ impl Guard {
     /// A 403 at the door is on the record of the session's org: someone tried its handle.
     async fn record_forbidden(&self, org: &OrgId, session: &SessionId, by: &By, why: &'static str) -> Refusal {
         let event = Event::new("door.forbidden", "session", session).with("reason", why);
-        let noted = match self.ledger.note(&self.rows_of(org), by, event) {
-            Ok(noted) => noted.await,
-            Err(error) => Err(error),
-        };
+        let noted = self.note_forbidden(&self.rows_of(org), by, event).await;
         noted.map_or_else(Refusal::Failed, |()| Refusal::Forbidden)
     }
 

@@ -35,6 +35,7 @@ mod roots;
 mod sessions;
 mod text;
 mod users;
+mod visit;
 mod webhooks;
 mod wire;
 mod words;

@@ -35,6 +35,6 @@ impl Dispatch<'_> {
             exchange: &exchange,
             notify: &notify,
         };
-        self.reply(request, admitted, pipeline::answer(self.state, call).await?)
+        pipeline::answer(self.state, call, |reply| self.reply(request, admitted, reply)).await
     }
 }

@@ -15,6 +15,7 @@ use http::header::AUTHORIZATION;
 use http::{HeaderMap, Method, Request};
 use http_body::Body;
 
+use crate::refusals::why_unauthorized;
 use crate::state::{Shared, State};
 use crate::{body, request_id};
 
@@ -68,14 +69,15 @@ async fn through<B: Body<Data = Bytes> + Unpin>(
     state.metrics.requested();
     let id = RequestId::next();
     let (head, body) = request.into_parts();
-    let mut response = if !state.hosts.allow(&head.headers, &head.uri) {
-        refusal::respond(&state, door, &id, &Refusal::Forbidden)
+    let mut response = if let Err(stray) = state.hosts.check(&head.headers, &head.uri) {
+        refusal::stray(&state, door, &id, &stray)
     } else if head.method != Method::POST {
-        refusal::method_not_allowed()
+        refusal::method_not_allowed(&state, door, &id)
     } else {
         let authorization = head.headers.get(AUTHORIZATION).and_then(|value| value.to_str().ok());
         match enter(&state, authorization, &id).await {
             Ok(caller) => admitted(state, caller, id, head.headers, body).await,
+            Err(Refusal::Unauthorized) => refusal::unauthorized(&state, door, &id, why_unauthorized(&head.headers)),
             Err(reason) => refusal::respond(&state, door, &id, &reason),
         }
     };
@@ -94,7 +96,7 @@ async fn admitted<B: Body<Data = Bytes> + Unpin>(
     let door = caller.principal().door();
     match body::read(body, state.limits.body_bytes_max, &state.limits).await {
         Ok(bytes) => stream::respond(state, caller, id, headers, bytes).await,
-        Err(unreadable) => refusal::unreadable(&state, door, &unreadable),
+        Err(unreadable) => refusal::unreadable(&state, door, &id, &unreadable),
     }
 }
 
