@@ -104,9 +104,6 @@ pub const SESSION_TTL_SECONDS_MAX: u64 = 30 * 24 * 60 * 60;
 /// How many times the failed logins of one address an account may have from all addresses together: guesses from many addresses
 /// stop, and one stranger does not lock a person out.
 pub const LOGIN_FAILURES_PER_ACCOUNT_FACTOR: u32 = 10;
-/// Refusals (403) at a door that are recorded for one key in a minute; beyond it they are counted. A stranger must not fill the
-/// trail of another org.
-pub const FORBIDDEN_RECORDED_PER_MINUTE: u32 = 10;
 /// How long a console login lasts.
 pub const LOGIN_TTL_MS: i64 = 12 * 60 * 60 * 1_000;
 /// How long the key of a session that is over is remembered, so that an operator can still see which key did what.
@@ -154,6 +151,12 @@ pub const QUESTION_WAIT_SECONDS: u64 = 10;
 pub const KEPT_ANSWERS_MAX: usize = 256;
 /// Signing keys kept opened between records; each is some hundred bytes.
 pub const SIGNING_KEY_CACHE_MAX: usize = 10_000;
+/// Refusals (403) of one credential that a minute puts on an org's record; the rest of that minute is one entry with their number.
+pub const FORBIDDEN_A_MINUTE: u32 = 10;
+/// Records of calls that wait to be written after their callers went away.
+pub const LATE_RECORDS_MAX: usize = 10_000;
+/// Lines that the log has in a minute about refusals with one status at one door; the rest is counted.
+pub const REFUSAL_LINES_A_MINUTE: u32 = 30;
 /// How soon the record of a read is on disk. The read itself does not wait for it.
 pub const NOTE_SYNC_MS_MAX: u64 = 50;
 /// Credentials remembered between requests; each is a few hundred bytes.

@@ -34,9 +34,9 @@ const fn v6(first: u16, second: u16, bits: u32) -> Network {
     Network { address: IpAddr::V6(Ipv6Addr::new(first, second, 0, 0, 0, 0, 0, 0)), bits }
 }
 
-/// What is not the public internet: this machine, private and shared networks, links, groups, documentation, and IPv6 forms that
-/// carry an IPv4 address inside.
-const NOT_PUBLIC: [Network; 25] = [
+/// What is not the public internet: this machine, private and shared networks, links, groups, documentation, and IPv6 networks
+/// whose addresses carry an IPv4 address inside.
+const NOT_PUBLIC: [Network; 26] = [
     v4(0, 0, 0, 8),
     v4(10, 0, 0, 8),
     v4(100, 64, 0, 10),
@@ -54,10 +54,15 @@ const NOT_PUBLIC: [Network; 25] = [
     v4(240, 0, 0, 4),
     // Unspecified, loopback, and IPv4 addresses written as IPv6 in the old way.
     v6(0, 0, 96),
+    // IPv4-translated (SIIT): `::ffff:0:a.b.c.d`.
+    Network { address: IpAddr::V6(Ipv6Addr::new(0, 0, 0, 0, 0xffff, 0, 0, 0)), bits: 96 },
+    // NAT64, the well-known prefix and the one for local use.
     v6(0x64, 0xff9b, 32),
     v6(0x100, 0, 64),
+    // Teredo, among others.
     v6(0x2001, 0, 23),
     v6(0x2001, 0xdb8, 32),
+    // 6to4.
     v6(0x2002, 0, 16),
     v6(0x3fff, 0, 20),
     v6(0x5f00, 0, 16),
@@ -67,7 +72,16 @@ const NOT_PUBLIC: [Network; 25] = [
 
 /// Whether `address` lies on the public internet: the server itself connects to no other unless its operator allows it.
 pub fn is_public(address: IpAddr) -> bool {
-    !NOT_PUBLIC.iter().any(|network| network.contains(address))
+    !NOT_PUBLIC.iter().any(|network| network.contains(address)) && !is_isatap(address)
+}
+
+/// Whether an address carries an IPv4 address in its second half (ISATAP: `…:0:5efe:a.b.c.d`, `…:200:5efe:a.b.c.d`). Any network
+/// can have such addresses.
+fn is_isatap(address: IpAddr) -> bool {
+    match address {
+        IpAddr::V4(_) => false,
+        IpAddr::V6(address) => matches!(address.segments(), [_, _, _, _, 0 | 0x200, 0x5efe, _, _]),
+    }
 }
 
 /// The address that stands for everything its owner can easily have: the address itself, and for IPv6 its /64 network.
@@ -134,7 +148,14 @@ mod tests {
             "::1",
             "::ffff:127.0.0.1",
             "::127.0.0.1",
+            "::ffff:0:127.0.0.1",
+            "::ffff:0:8.8.8.8",
             "64:ff9b::a00:1",
+            "64:ff9b::127.0.0.1",
+            "64:ff9b:1::10.0.0.1",
+            "2001:0:4136:e378:8000:63bf:3fff:fdd2",
+            "2a00::5efe:10.0.0.1",
+            "2a00::200:5efe:10.0.0.1",
             "2002:7f00:1::",
             "fd00::1",
             "fe80::1",
@@ -143,7 +164,9 @@ mod tests {
         ] {
             assert!(!is_public(inside.parse().unwrap()), "{inside}");
         }
-        for outside in ["1.1.1.1", "172.32.0.1", "100.128.0.1", "2606:4700::1111", "2a00::1", "::ffff:8.8.8.8"] {
+        for outside in
+            ["1.1.1.1", "172.32.0.1", "100.128.0.1", "2606:4700::1111", "2a00::1", "2a00::1:5efe:a00:1", "::ffff:8.8.8.8"]
+        {
             assert!(is_public(outside.parse().unwrap()), "{outside}");
         }
     }

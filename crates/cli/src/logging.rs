@@ -16,6 +16,13 @@ const LINES_WAITING_MAX: usize = 10_000;
 /// Writes the lines that wait when it is dropped, for a second at most.
 #[must_use]
 pub(crate) struct Logging(#[expect(dead_code, reason = "only dropping it does something")] WorkerGuard);
+/// Has the log say where a thread panicked, and not with which words: they may hold what a caller sent.
+pub(crate) fn log_panics() {
+    std::panic::set_hook(Box::new(|panic| {
+        let place = panic.location().map(ToString::to_string).unwrap_or_default();
+        tracing::error!(place, "a thread panicked");
+    }));
+}
 
 /// Starts logging what `filter` lets through.
 pub(crate) fn start(filter: &str, format: LogFormat) -> Result<Logging> {

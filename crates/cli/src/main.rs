@@ -67,6 +67,7 @@ fn start(command: Command) -> Result<ExitCode> {
             let settings = args.resolve()?;
             let (filter, format) = settings.logging(SERVER_FILTER);
             let _logging = logging::start(filter, format)?;
+            logging::log_panics();
             let workers = settings.workers();
             on(threads(workers)?, serve::run(settings)).map(|()| ExitCode::SUCCESS)
         }
@@ -80,12 +81,12 @@ fn start(command: Command) -> Result<ExitCode> {
             Ok(if good { ExitCode::SUCCESS } else { ExitCode::FAILURE })
         }
         Command::Backup(args) => {
-            start_client_log()?;
+            let _logging = start_client_log()?;
             let good = on(threads(2)?, backup::run(*args))?;
             Ok(if good { ExitCode::SUCCESS } else { ExitCode::FAILURE })
         }
         Command::Restore(args) => {
-            start_client_log()?;
+            let _logging = start_client_log()?;
             on(threads(2)?, backup::run_restore(*args)).map(|()| ExitCode::SUCCESS)
         }
         Command::Stdio(args) => {

@@ -240,7 +240,8 @@ impl Guard {
             Presented::Key(key) => {
                 // A session's key opens that session's door and nothing else.
                 if key.session.is_some() {
-                    return Err(Refusal::Forbidden);
+                    let access = self.make_access(&key.org, Who::Key(key.id), ScopeSet::default(), key.cover);
+                    return Err(Refusal::ForbiddenTo(access.requester()));
                 }
                 self.rates.allowance_to_manage(&key.org, key.id.as_str(), self.key_rate()).take(1).await?;
                 self.require_own(&key.org, org).await?;

@@ -51,7 +51,7 @@ impl Guard {
         if decision.allowed { Ok(()) } else { Err(not_permitted(spec)) }
     }
 
-    /// Lets a call through, or says why not: capability, scope and allowlist first, then the arguments, then policy. What was
+    /// Lets a call through, or says why not: scope, allowlist and capability first, then the arguments, then policy. What was
     /// found out on the way goes into `record`. `None` says that the caller may use the tool, and its graph is switched off:
     /// that is an answer, not a refusal.
     pub fn admit<E: From<Error>>(
@@ -83,12 +83,13 @@ impl Guard {
     }
 }
 
-/// What does not depend on policy: capability, scope and allowlist.
+/// What does not depend on policy: scope and allowlist, then capability.
 pub(crate) fn may_ask(principal: &Principal, spec: &Spec) -> Result<()> {
+    has_scope_and_is_named(principal, spec)?;
     if !spec.needs.held_by(principal) {
         return Err(refused(spec, "is not available in this project", "capability"));
     }
-    has_scope_and_is_named(principal, spec)
+    Ok(())
 }
 
 /// Whether a tool of the graph is called in a project whose graph is off.

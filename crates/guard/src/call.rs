@@ -29,6 +29,8 @@ pub struct CallRecord {
     pub door: Door,
     /// The canonical name of the tool, or the name that was asked for when there is no such tool.
     pub tool: Cow<'static, str>,
+    /// The name that was asked for, where that is another spelling.
+    pub alias: Option<String>,
     /// When the call began.
     pub started_at: Timestamp,
     /// How long it took.
@@ -43,6 +45,8 @@ pub struct CallRecord {
     pub decision: Option<Decision>,
     /// Which policies were asked.
     pub policy_set: Option<String>,
+    /// The call did not end well, and what it had changed before that stands: an entry of its own says that it was done.
+    pub effect_stands: bool,
 }
 
 /// How a call ended.
@@ -106,6 +110,7 @@ impl CallRecord {
             key,
             door: principal.door(),
             tool: Cow::Owned(recordable(tool)),
+            alias: None,
             started_at: now,
             duration_us: 0,
             outcome: Outcome::Cancelled,
@@ -113,7 +118,14 @@ impl CallRecord {
             arguments: None,
             decision: None,
             policy_set: None,
+            effect_stands: false,
         }
+    }
+
+    /// The tool turned out to be known as `canonical`.
+    pub(crate) fn names(&mut self, canonical: &'static str) {
+        let asked = std::mem::replace(&mut self.tool, Cow::Borrowed(canonical));
+        self.alias = Some(asked.into_owned()).filter(|asked| asked != canonical);
     }
 
     /// The call as the audit trail keeps it.
@@ -127,7 +139,9 @@ impl CallRecord {
             .with_some("sessionId", self.session.map(|id| id.to_string()))
             .with_some("agentId", self.agent.map(|id| id.to_string()))
             .with_some("keyId", self.key.map(|id| id.to_string()))
-            .with_some("argumentsDigest", self.arguments.clone());
+            .with_some("legacyAlias", self.alias.clone())
+            .with_some("argumentsDigest", self.arguments.clone())
+            .with_some("effectStands", self.effect_stands.then_some(true));
         let event = match self.outcome.kind() {
             Some(kind) => event.with("error", json!({ "kind": kind.word(), "code": self.code })),
             None => event,

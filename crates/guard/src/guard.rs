@@ -12,7 +12,9 @@ use tokio::sync::{Semaphore, SemaphorePermit};
 
 use crate::audit::Ledger;
 use crate::failures::Failures;
-use crate::identify::{Caller, CredentialKey, Unrecorded};
+use crate::forbidden::Forbidden;
+use crate::identify::{Caller, CredentialKey};
+use crate::late::LateRecords;
 use crate::master::MasterKey;
 use crate::policies::InForce;
 use crate::rate::{Rate, Rates};
@@ -26,12 +28,13 @@ pub struct Guard {
     pub(crate) callers: Cache<CredentialKey, Arc<Caller>>,
     pub(crate) rates: Rates,
     pub(crate) failures: Failures,
-    pub(crate) unrecorded: Unrecorded,
     pub(crate) password_hashes: Semaphore,
     /// Turns at questions that keep a processor busy for long.
     questions: Semaphore,
     pub(crate) ledger: Arc<Ledger>,
     pub(crate) in_force: InForce,
+    pub(crate) forbidden: Forbidden,
+    pub(crate) late: LateRecords,
 }
 
 impl Guard {
@@ -62,13 +65,14 @@ impl Guard {
         let guard = Self {
             ledger: Ledger::new(clock.clone(), master),
             in_force: InForce::new(Arc::new(model))?,
+            forbidden: Forbidden::default(),
+            late: LateRecords::default(),
             store,
             clock,
             limits,
             callers: Cache::new(limits::PRINCIPAL_CACHE_MAX),
             rates,
             failures,
-            unrecorded: Unrecorded::new(),
             password_hashes: Semaphore::new(limits::PASSWORD_HASHES_AT_ONCE),
             questions: Semaphore::new(limits::QUESTIONS_AT_ONCE),
         };

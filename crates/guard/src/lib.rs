@@ -10,10 +10,12 @@ mod audit;
 mod backup;
 mod call;
 mod failures;
+mod forbidden;
 mod guard;
 mod hooks;
 mod identify;
 mod keys;
+mod late;
 mod master;
 mod policies;
 mod rate;
@@ -33,6 +35,7 @@ pub use agents::{Agent, AgentChange, AgentSecret, Agents, NewAgent, Token};
 pub use audit::{Audit, AuditEntry, AuditFilter, AuditKey, Event, Extent, Pruned};
 pub use backup::{BackupCheck, BrokenTrail, Trails};
 pub use call::{CallRecord, Outcome};
+pub use forbidden::Requester;
 pub use guard::Guard;
 pub use hooks::{
     Cost, CostFilter, CostGroup, DeadLetter, DueWebhook, Figures, Happened, NewWebhook, Outbox, Settled, Step, Task, TaskFilter,

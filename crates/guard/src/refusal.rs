@@ -2,6 +2,8 @@
 
 use base::Error;
 
+use crate::forbidden::Requester;
+
 /// Why a request went no further than the door.
 #[derive(Clone, Debug)]
 pub enum Refusal {
@@ -11,6 +13,8 @@ pub enum Refusal {
     SessionNotFound,
     /// 403: the key belongs to another org, or does not cover the project.
     Forbidden,
+    /// 403 for a management call whose caller is known: whoever answers puts it on the record.
+    ForbiddenTo(Requester),
     /// 410: the session was ended or has expired.
     SessionEnded,
     /// 429: come back later.

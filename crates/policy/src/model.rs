@@ -154,10 +154,11 @@ impl Model {
     pub fn check(&self, cedar: &str) -> Result<Vec<StatementInfo>, Vec<Finding>> {
         let source = Source::parse(cedar).map_err(|complaints| located(cedar, complaints))?;
         let result = self.validator.validate(&source.policies, ValidationMode::Strict);
-        let complaints: Vec<Complaint> = result
+        let mut complaints: Vec<Complaint> = result
             .validation_errors()
             .map(|error| complaint(&DetailedError::from(error), source.offset_of(error.policy_id().as_ref())))
             .collect();
+        complaints.extend(self.unknown_tools(cedar, &source));
         if !complaints.is_empty() {
             return Err(located(cedar, complaints));
         }
@@ -166,6 +167,28 @@ impl Model {
             (id.to_owned(), complaint(&DetailedError::from(warning), source.offset_of(id)))
         });
         Ok(source.infos(cedar, warnings.collect()))
+    }
+
+    /// Tools and skills that a document names and that nothing has: a statement about one would never apply.
+    fn unknown_tools(&self, cedar: &str, source: &Source) -> Vec<Complaint> {
+        let mut complaints = Vec::new();
+        for statement in &source.statements {
+            for uid in statement.policy.entity_literals() {
+                let (kind, what) = match () {
+                    () if self.types.tool.is_type_of(&uid) => (words::TOOL, "tool"),
+                    () if self.types.skill.is_type_of(&uid) => (words::SKILL, "peer's skill"),
+                    () => continue,
+                };
+                if self.about(&uid).is_none() {
+                    let name: &str = uid.id().as_ref();
+                    let rest = cedar.get(statement.offset..).unwrap_or_default();
+                    let found = rest.find(&format!("{kind}::\"{}\"", name.escape_debug())).unwrap_or(0);
+                    let message = format!("there is no {what} `{}`", name.escape_debug());
+                    complaints.push(Complaint::new(statement.offset + found, message));
+                }
+            }
+        }
+        complaints
     }
 
     /// Makes the documents ready for decisions. Never fails: a document that cannot be used makes every decision a denial, and

@@ -26,6 +26,8 @@ pub struct Config {
     pub allow_roots: Vec<PathBuf>,
     /// Networks of proxies whose word for the client's address is believed.
     pub trust_proxies: Vec<Network>,
+    /// What `/metrics` asks for as a bearer token. Without one only this machine is answered.
+    pub metrics_token: Option<String>,
     /// Networks that webhooks may reach although they are not public.
     pub allow_webhook_nets: Vec<Network>,
     /// How often a webhook's delivery is tried, and how long apart.
@@ -116,6 +118,7 @@ impl Config {
             allow_hosts: Vec::new(),
             allow_roots: Vec::new(),
             trust_proxies: Vec::new(),
+            metrics_token: None,
             allow_webhook_nets: Vec::new(),
             webhook_retry: Retry::default(),
             subscribers: Subscribers::default(),

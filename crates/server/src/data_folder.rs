@@ -11,6 +11,7 @@ use guard::MasterKey;
 use serde::{Deserialize, Serialize};
 
 use crate::config::MasterKeySource;
+use crate::private;
 
 const LOCK_FILE: &str = "toolcrib.lock";
 const DATABASE_FILE: &str = "toolcrib.db";
@@ -23,6 +24,9 @@ const CACHE_FOLDER: &str = "cache";
 const CACHE_RESTORE_FILE: &str = "restore";
 /// What a database is called while it is being restored.
 const RESTORING: &str = "toolcrib.db.restoring";
+
+/// Names by which a data folder is known as one.
+const OURS: [&str; 5] = [LOCK_FILE, DATABASE_FILE, SERVER_FILE, MASTER_KEY_FILE, NODE_FILE];
 
 /// The `reason` of the error when another server holds the folder: it may be gone in a moment.
 pub const LOCKED: &str = "data_folder_locked";
@@ -107,6 +111,7 @@ impl DataFolder {
         }
         fs::DirBuilder::new().recursive(true).mode(0o700).create(path).map_err(|error| cannot("made", error))?;
         let path = path.canonicalize().map_err(|error| cannot("found", error))?;
+        private::close_to_others(&path, |name| OURS.contains(&name))?;
         let lock = OpenOptions::new()
             .create(true)
             .truncate(false)

@@ -1,31 +1,89 @@
 //! Which `Host` and `Origin` a request may carry. A page that a browser was tricked into (DNS rebinding) carries another.
 
+use std::borrow::Cow;
+use std::fmt;
+use std::net::Ipv6Addr;
+
 use http::header::{HOST, ORIGIN};
 use http::{HeaderMap, Uri};
 
 /// The host names that are ours, without ports, in lower case.
 pub(crate) struct Hosts(Vec<String>);
 
+/// Why a request was not meant for this server. What it shows is for the log.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum Stray {
+    /// It has no `Host`.
+    NoHost,
+    /// Its `Host` is not a host, or not ours.
+    Host(String),
+    /// Its `Origin` is not an origin, or not ours.
+    Origin(String),
+}
+
+impl fmt::Display for Stray {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (what, value) = match self {
+            Stray::NoHost => return f.write_str("the request has no Host header"),
+            Stray::Host(value) => ("Host", value),
+            Stray::Origin(value) => ("Origin", value),
+        };
+        let host = if what == "Origin" { value.split_once("://").map_or(value.as_str(), |(_, host)| host) } else { value };
+        match host_name(host) {
+            Some(name) => {
+                write!(f, "the {what} `{value}` is not allowed: start the server with --allow-host {name} to accept it")
+            }
+            None => write!(f, "the {what} `{value}` is malformed"),
+        }
+    }
+}
+
+/// Most characters of a refused header that the log shows.
+const SHOWN_CHARS_MAX: usize = 200;
+
 impl Hosts {
     /// Loopback names always, then those that the operator names.
     pub(crate) fn new<'a>(names: impl IntoIterator<Item = &'a str>) -> Self {
         let loopback = ["localhost", "127.0.0.1", "[::1]"];
-        Self(loopback.into_iter().chain(names).map(|name| host_name(name).to_ascii_lowercase()).collect())
+        let readable = |name: &'a str| match name.parse::<Ipv6Addr>() {
+            // People leave the brackets out.
+            Ok(address) => Some(format!("[{address}]")),
+            Err(_) => host_name(name).map(Cow::into_owned),
+        };
+        let ours = |name: &'a str| {
+            let readable = readable(name);
+            if readable.is_none() {
+                tracing::warn!(
+                    "--allow-host `{name}` is not a host name and allows nothing: write it without a scheme or a path"
+                );
+            }
+            readable
+        };
+        Self(loopback.into_iter().chain(names).filter_map(ours).collect())
     }
 
     /// Whether a request was meant for this server, and not sent here by a page under another name.
-    pub(crate) fn allow(&self, headers: &HeaderMap, uri: &Uri) -> bool {
-        let all = |name| headers.get_all(name).iter().map(|value| value.to_str().unwrap_or_default());
-        let named = headers.contains_key(HOST) || uri.authority().is_some();
-        named
-            && all(HOST).chain(uri.authority().map(|authority| authority.as_str())).all(|host| self.allows_host(host))
-            && all(ORIGIN).all(|origin| self.allows_origin(origin))
+    pub(crate) fn check(&self, headers: &HeaderMap, uri: &Uri) -> Result<(), Stray> {
+        let authority = uri.authority().map(|authority| authority.as_str().as_bytes());
+        let hosts = headers.get_all(HOST).iter().map(|value| value.as_bytes()).chain(authority);
+        let mut named = false;
+        for host in hosts {
+            named = true;
+            if !text(host).is_some_and(|host| self.allows_host(host)) {
+                return Err(Stray::Host(shown(host)));
+            }
+        }
+        if !named {
+            return Err(Stray::NoHost);
+        }
+        let stray = |origin: &&[u8]| !text(origin).is_some_and(|origin| self.allows_origin(origin));
+        let stray = headers.get_all(ORIGIN).iter().map(|value| value.as_bytes()).find(stray);
+        stray.map_or(Ok(()), |origin| Err(Stray::Origin(shown(origin))))
     }
 
     /// Whether a `Host` header is ours.
     fn allows_host(&self, host: &str) -> bool {
-        let name = host_name(host);
-        self.0.iter().any(|ours| ours.eq_ignore_ascii_case(name))
+        host_name(host).is_some_and(|name| self.0.iter().any(|ours| *ours == name))
     }
 
     /// Whether an `Origin` header is ours. `null` and anything unreadable is not.
@@ -34,12 +92,37 @@ impl Hosts {
     }
 }
 
-/// A host without its port; an IPv6 address keeps its brackets.
-fn host_name(host: &str) -> &str {
-    match host.find(']') {
-        Some(end) => host.get(..=end).unwrap_or(host),
-        None => host.split_once(':').map_or(host, |(name, _)| name),
-    }
+fn text(value: &[u8]) -> Option<&str> {
+    std::str::from_utf8(value).ok()
+}
+
+/// A header of a stranger's, short and printable.
+fn shown(value: &[u8]) -> String {
+    String::from_utf8_lossy(value).chars().take(SHOWN_CHARS_MAX).flat_map(char::escape_debug).collect()
+}
+
+/// The name in `name`, `name:port`, `[address]` or `[address]:port`, in lower case; `None` for everything else. An IPv6 address
+/// keeps its brackets and has one spelling.
+fn host_name(host: &str) -> Option<Cow<'_, str>> {
+    let (name, port) = match host.strip_prefix('[') {
+        Some(rest) => {
+            let (address, port) = rest.split_once(']')?;
+            let address: Ipv6Addr = address.parse().ok()?;
+            (Cow::Owned(format!("[{address}]")), port)
+        }
+        None => {
+            let (name, port) = host.split_at(host.find(':').unwrap_or(host.len()));
+            let is_part = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'-' | b'_');
+            if name.is_empty() || !name.bytes().all(is_part) {
+                return None;
+            }
+            let upper = name.bytes().any(|byte| byte.is_ascii_uppercase());
+            (if upper { Cow::Owned(name.to_ascii_lowercase()) } else { Cow::Borrowed(name) }, port)
+        }
+    };
+    let is_port = |port: &str| port.len() <= 5 && port.bytes().all(|byte| byte.is_ascii_digit()) && port.parse::<u16>().is_ok();
+    let fits = port.is_empty() || port.strip_prefix(':').is_some_and(is_port);
+    fits.then_some(name)
 }
 
 /// The host in a url, with its port if it has one.
@@ -54,17 +137,76 @@ mod tests {
 
     #[test]
     fn loopback_and_named_hosts_pass_and_others_do_not() {
-        let hosts = Hosts::new(["Crib.Example:443"]);
-        for host in ["localhost", "LOCALHOST:1", "127.0.0.1:7420", "[::1]:7420", "[::1]", "crib.example", "crib.example:80"] {
+        let hosts = Hosts::new(["Crib.Example:443", "fd00::7", "https://not.a.host/"]);
+        for host in [
+            "localhost",
+            "LOCALHOST:1",
+            "127.0.0.1:7420",
+            "[::1]:7420",
+            "[::1]",
+            "[0:0::1]",
+            "[fd00::7]:1",
+            "crib.example",
+            "crib.example:80",
+        ] {
             assert!(hosts.allows_host(host), "{host}");
         }
-        for host in ["evil.example", "localhost.evil.example", "127.0.0.1.evil.example", "", "[::2]"] {
+        for host in ["evil.example", "localhost.evil.example", "127.0.0.1.evil.example", "", "[::2]", "not.a.host"] {
             assert!(!hosts.allows_host(host), "{host}");
         }
         assert!(hosts.allows_origin("http://localhost:3000"));
-        for origin in ["null", "http://evil.example", "localhost"] {
+        for origin in ["null", "http://evil.example", "localhost", "http://localhost/", "http://u@localhost"] {
             assert!(!hosts.allows_origin(origin), "{origin}");
         }
+    }
+
+    #[test]
+    fn what_is_not_exactly_a_host_is_refused() {
+        let hosts = Hosts::new([]);
+        for host in [
+            "[::1]evil.test",
+            "[::1].evil.test",
+            "[::1]:80evil",
+            "[::1",
+            "::1",
+            "[localhost]",
+            "[::1]:",
+            "localhost:",
+            "localhost:x",
+            "localhost:123456",
+            "localhost:99999",
+            "localhost:+80",
+            "localhost:80:80",
+            "user@localhost",
+            "user:pass@localhost",
+            "localhost@evil.test",
+            "localhost/evil",
+            "localhost#",
+            "localhost, evil.test",
+            " localhost",
+            "localhost\u{e9}",
+        ] {
+            assert!(!hosts.allows_host(host), "{host}");
+        }
+    }
+
+    #[test]
+    fn a_refusal_names_the_host_and_the_setting() {
+        let hosts = Hosts::new([]);
+        let said = |host: Option<&str>, origin: Option<&str>| {
+            let mut headers = HeaderMap::new();
+            for (name, value) in [(HOST, host), (ORIGIN, origin)] {
+                headers.extend(value.map(|value| (name, value.parse().unwrap())));
+            }
+            hosts.check(&headers, &Uri::from_static("/api")).map_err(|stray| stray.to_string())
+        };
+        assert_eq!(said(Some("localhost"), Some("http://127.0.0.1:3000")), Ok(()));
+        let expected = "the Host `crib.test:7420` is not allowed: start the server with --allow-host crib.test to accept it";
+        assert_eq!(said(Some("crib.test:7420"), None), Err(expected.to_owned()));
+        let expected = "the Origin `https://x.test` is not allowed: start the server with --allow-host x.test to accept it";
+        assert_eq!(said(Some("localhost"), Some("https://x.test")), Err(expected.to_owned()));
+        assert_eq!(said(Some("[::1]evil.test"), None), Err("the Host `[::1]evil.test` is malformed".to_owned()));
+        assert_eq!(said(None, None), Err("the request has no Host header".to_owned()));
     }
 
     #[test]

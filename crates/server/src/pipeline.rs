@@ -30,8 +30,13 @@ pub(crate) struct ToolCall<'a> {
     pub(crate) bytes_left: usize,
 }
 
-/// Finds the tool, asks the gate, does the work, and records how it ended, refusals too: no answer without its record.
-pub(crate) async fn answer(state: &State, call: ToolCall<'_>) -> Result<Reply, Fault> {
+/// Finds the tool, asks the gate, does the work, writes the answer with `render`, and records how it ended, refusals too: no answer
+/// without its record, and no record that says otherwise than the answer.
+pub(crate) async fn answer<T>(
+    state: &State,
+    call: ToolCall<'_>,
+    render: impl FnOnce(Reply) -> Result<T, Fault>,
+) -> Result<T, Fault> {
     let sent = call.arguments.as_ref().ok().copied().flatten();
     let mut record = state.record(call.caller, call.request, call.name.as_deref().unwrap_or_default(), sent);
     let work = async {
@@ -53,12 +58,16 @@ pub(crate) async fn answer(state: &State, call: ToolCall<'_>) -> Result<Reply, F
             fits(&reply, &state.limits, call.bytes_left, call.under_way)?;
             Ok(reply)
         };
-        work.await.map_err(|fault: Fault| fault.about_arguments_of(tool.spec().name))
+        let reply = work.await.map_err(|fault: Fault| fault.about_arguments_of(tool.spec().name))?;
+        let says_it_failed = reply.is_error();
+        Ok((says_it_failed, render(reply)?))
     };
     // A panic costs one request.
     let outcome = AssertUnwindSafe(work).catch_unwind().await.unwrap_or_else(|_| Err(Error::internal("a tool panicked").into()));
-    record.close(&outcome, call.exchange.transport.revision(call.exchange.era)).await?;
-    outcome
+    record
+        .close(outcome.as_ref().map(|(says_it_failed, _)| *says_it_failed), call.exchange.transport.revision(call.exchange.era))
+        .await?;
+    outcome.map(|(_, answer)| answer)
 }
 
 /// A tool's answer, unless it takes too long.

@@ -8,8 +8,8 @@ use guard::{Caller, Outcome};
 use mcp::Fault;
 use mcp::codes::Speaker;
 use mcp::era::Revision;
+use serde_json::Value;
 use serde_json::value::RawValue;
-use tools::Reply;
 
 use crate::hooks::{EventOutcome, Phase, VerbError, VerbEvent};
 use crate::state::State;
@@ -18,8 +18,6 @@ use crate::state::State;
 pub(crate) struct Record<'s> {
     state: &'s State,
     record: guard::Record,
-    /// The name that was asked for.
-    asked: &'s str,
     arguments: Option<&'s RawValue>,
     /// What the caller is told, where the call failed.
     message: Option<String>,
@@ -40,11 +38,11 @@ impl State {
         &'s self,
         caller: &Caller,
         request: &RequestId,
-        asked: &'s str,
+        asked: &str,
         arguments: Option<&'s RawValue>,
     ) -> Record<'s> {
         let record = self.guard.record(caller, request, asked);
-        Record { state: self, record, asked, arguments, message: None, stage: Stage::Opened }
+        Record { state: self, record, arguments, message: None, stage: Stage::Opened }
     }
 }
 
@@ -65,32 +63,37 @@ impl Record<'_> {
         self.emit(Phase::PreVerb { denied: false });
     }
 
-    /// Closes the record: no answer leaves before this has answered, and none but an error when it fails.
-    pub(crate) async fn close(mut self, outcome: &Result<Reply, Fault>, revision: Revision) -> Result<(), Error> {
+    /// Closes the record: no answer leaves before this has answered, and none but an error when it fails. `Ok` says whether the
+    /// tool's own answer is that it failed.
+    pub(crate) async fn close(mut self, outcome: Result<bool, &Fault>, revision: Revision) -> Result<(), Fault> {
         let (outcome, code) = match outcome {
-            Ok(reply) if reply.is_error() => (Outcome::ToolError, None),
-            Ok(_) => (Outcome::Completed, None),
-            Err(fault) => {
-                let call = self.record.call();
-                let speaker = Speaker { door: call.door, revision, request: &call.request };
-                let failure = speaker.failure(fault);
-                let code = speaker.code(fault);
-                self.message = Some(failure.message.into_owned());
-                (outcome_of(fault.error()), Some(code))
-            }
+            Ok(true) => (Outcome::ToolError, None),
+            Ok(false) => (Outcome::Completed, None),
+            Err(fault) => (outcome_of(fault.error()), Some(self.spoken(fault, revision))),
         };
-        let written = self.record.close(outcome, code).await;
-        if let Err(error) = &written {
-            self.message = Some(error.kind().redacted_message().to_owned());
+        let written = self.record.close(outcome, code).await.map_err(Fault::from);
+        if let Err(fault) = &written {
+            // The caller is told this, so the bus and, as soon as it can be written, the trail are told the same.
+            let code = self.spoken(fault, revision);
+            self.record.fail(fault.error().kind(), code);
         }
         self.end();
         written
     }
 
+    /// The code of a failure; its message is kept for the bus.
+    fn spoken(&mut self, fault: &Fault, revision: Revision) -> i64 {
+        let call = self.record.call();
+        let speaker = Speaker { door: call.door, revision, request: &call.request };
+        let (message, code) = (speaker.failure(fault).message.into_owned(), speaker.code(fault));
+        self.message = Some(message);
+        code
+    }
+
     /// Tells the bus how it ended.
     fn end(&mut self) {
         let call = self.record.call();
-        let (outcome, code, duration_ms) = (call.outcome, call.code, call.duration_ms());
+        let (outcome, code, duration_ms, effect_stands) = (call.outcome, call.code, call.duration_ms(), call.effect_stands);
         tracing::debug!(
             request = %call.request, org = %call.org, door = call.door.word(), tool = %call.tool,
             outcome = outcome.word(), duration_us = call.duration_us, "call"
@@ -102,7 +105,9 @@ impl Record<'_> {
         }
         self.stage = Stage::Ended;
         if !denied {
-            let outcome = if outcome == Outcome::Completed { EventOutcome::Completed } else { EventOutcome::Failed };
+            // A change that stands is done, as its entry in the trail says; that it was not answered is the error that follows.
+            let is_done = outcome == Outcome::Completed || effect_stands;
+            let outcome = if is_done { EventOutcome::Completed } else { EventOutcome::Failed };
             self.emit(Phase::PostVerb { outcome, duration_ms });
         }
         if outcome != Outcome::Completed {
@@ -116,7 +121,7 @@ impl Record<'_> {
         self.state.bus.emit(&VerbEvent {
             phase,
             verb: &call.tool,
-            legacy_alias: Some(self.asked).filter(|asked| **asked != *call.tool),
+            legacy_alias: call.alias.as_deref(),
             org_id: call.org,
             agent_card_id: None,
             agent_url: None,
@@ -155,12 +160,15 @@ fn outcome_of(error: &Error) -> Outcome {
     }
 }
 
-/// Writes what only the log may know.
+/// Writes what only the log may know. What the caller is told may quote the arguments, so that is not logged: where a call's own
+/// arguments are at fault, the log names the kind and the reason.
 pub(crate) fn log_error(error: &Error, request: &RequestId, door: Door) {
+    let (door, kind) = (door.word(), error.kind().word());
     match error.kind() {
-        Kind::Internal | Kind::Unavailable => {
-            tracing::error!(%request, door = door.word(), kind = error.kind().word(), log = error.log(), "{}", error.message());
+        Kind::Internal | Kind::Unavailable => tracing::error!(%request, door, kind, log = error.log(), "a request failed"),
+        _ => {
+            let reason = error.data().get("reason").and_then(Value::as_str);
+            tracing::debug!(%request, door, kind, reason, "a request was answered with an error");
         }
-        kind => tracing::debug!(%request, door = door.word(), kind = kind.word(), log = error.log(), "{}", error.message()),
     }
 }

@@ -5,6 +5,7 @@ use std::num::NonZero;
 use std::sync::Arc;
 use std::time::Duration;
 
+use base::secret::SecretHash;
 use base::{Error, Kind, Result};
 use guard::{Guard, Swept};
 use mcp::reply::ServerInfo;
@@ -22,6 +23,7 @@ use crate::listeners::Listeners;
 use crate::listing::Listings;
 use crate::metrics::Metrics;
 use crate::readiness::Readiness;
+use crate::refusals::RefusalLog;
 use crate::state::{RootRule, Shared, State};
 use crate::{data_folder, embedding, first_start, janitor, listen, routes, vocabulary};
 
@@ -85,6 +87,7 @@ impl Server {
         let mut background = Background::default();
         background.start("the accept loop", listen::serve(listener, router, Arc::clone(&state), stopping.clone()));
         background.start("the janitor", janitor::sweep_hourly(Arc::clone(&state), stopping.clone()));
+        background.start("the late records", late_records(Arc::clone(&state), stopping.clone()));
         background.start("the embedder", embedding::run(Arc::clone(&state), stopping.clone()));
         let every = Duration::from_secs(u64::from(config.audit_checkpoint_minutes) * 60);
         if !every.is_zero() {
@@ -120,6 +123,7 @@ impl Server {
 
     /// Clears away what is dead or too old now, as the janitor does by itself every hour.
     pub async fn sweep(&self) -> Result<Swept> {
+        self.state.guard.record_counted(false).await?;
         self.state.guard.sweep(self.state.audit_keep_days).await
     }
 
@@ -133,6 +137,8 @@ impl Server {
         // Nobody listens any more when the accept loop is gone already.
         let _ = self.stop.send(true);
         self.background.drain().await;
+        self.state.guard.write_last_records().await;
+        janitor::record_counted(&self.state, true).await;
         self.store.close().await;
     }
 }
@@ -161,6 +167,11 @@ fn cannot_listen(address: SocketAddr, error: &std::io::Error) -> Error {
         _ => "pass another address with --listen",
     };
     Error::new(Kind::Unavailable, format!("cannot listen on {address}: {error}\nhint: {hint}"))
+}
+
+/// Sees to the records of calls whose callers went away.
+async fn late_records(state: Shared, stopping: watch::Receiver<bool>) {
+    state.guard.write_late_records(stopping).await;
 }
 
 /// Where this machine reaches a listener: one on all addresses is not itself an address.
@@ -216,8 +227,9 @@ fn make_state(
     let local = host_of_url(local_url);
     let hosts = Hosts::new(named.chain(local));
     let allowed = config.allow_roots.iter().map(|root| root.canonicalize().unwrap_or_else(|_| root.clone())).collect::<Vec<_>>();
-    let roots =
-        RootRule { anywhere: allowed.is_empty() && config.listen.ip().is_loopback(), allowed, data: folder.path().to_owned() };
+    let anywhere = allowed.is_empty() && config.listen.ip().is_loopback();
+    let allowed_as_written = config.allow_roots.iter().filter_map(|root| std::path::absolute(root).ok()).collect();
+    let roots = RootRule { anywhere, allowed, allowed_as_written, data: folder.path().to_owned() };
     let mut subscribers: Vec<Arc<dyn Subscriber>> = vec![Arc::clone(&metrics) as Arc<dyn Subscriber>];
     subscribers.extend(config.subscribers.0.iter().cloned());
     Ok(Arc::new(State {
@@ -231,6 +243,8 @@ fn make_state(
         metrics,
         readiness: Readiness::default(),
         hosts,
+        refusal_log: RefusalLog::default(),
+        metrics_token: config.metrics_token.as_deref().map(SecretHash::of),
         limits: config.limits.clone(),
         server_info: ServerInfo { name: config.server_name.clone(), version: env!("CARGO_PKG_VERSION").to_owned() },
         public_url,

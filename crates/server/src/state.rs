@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use base::Network;
 use base::limits::Limits;
+use base::secret::SecretHash;
 use guard::Guard;
 use mcp::reply::ServerInfo;
 use tools::{Catalogue, Services};
@@ -16,6 +17,7 @@ use crate::listeners::Listeners;
 use crate::listing::Listings;
 use crate::metrics::Metrics;
 use crate::readiness::Readiness;
+use crate::refusals::RefusalLog;
 
 /// One server's parts. Shared as `Arc<State>`.
 pub(crate) struct State {
@@ -29,6 +31,10 @@ pub(crate) struct State {
     pub(crate) bus: Bus,
     pub(crate) courier: Courier,
     pub(crate) hosts: Hosts,
+    /// What the log says of refused requests.
+    pub(crate) refusal_log: RefusalLog,
+    /// What `/metrics` asks for, by its hash. Without one only this machine is answered.
+    pub(crate) metrics_token: Option<SecretHash>,
     pub(crate) limits: Limits,
     /// What the server calls itself in handshakes.
     pub(crate) server_info: ServerInfo,
@@ -48,9 +54,12 @@ pub(crate) struct State {
 }
 
 /// Where a project's root may lie.
+#[derive(Clone)]
 pub(crate) struct RootRule {
     /// Only below these, when there are any.
     pub(crate) allowed: Vec<PathBuf>,
+    /// The same as the operator spells them, which may be through links.
+    pub(crate) allowed_as_written: Vec<PathBuf>,
     /// Whether anything else is allowed: on a loopback listener, for the operator's own convenience.
     pub(crate) anywhere: bool,
     /// Never inside the data folder, nor round it.

@@ -33,6 +33,11 @@ impl OrgStore {
         self.sealing.as_ref().is_some_and(|sealing| sealing.is_kept())
     }
 
+    /// Whether a write is to carry this handle's seal and nobody has seen how it ended.
+    pub fn is_sealing(&self) -> bool {
+        self.sealing.as_ref().is_some_and(|sealing| sealing.is_claimed() && !sealing.is_kept())
+    }
+
     /// The org.
     pub fn org(&self) -> &OrgId {
         &self.org

@@ -44,6 +44,13 @@ impl Sealing {
     }
 }
 
+impl Sealing {
+    /// Whether a write has the right to it, or has carried it.
+    pub(crate) fn is_claimed(&self) -> bool {
+        self.claimed.load(Ordering::Acquire)
+    }
+}
+
 /// One write's right to the seal.
 pub(crate) struct Claim(Arc<Sealing>);
 

@@ -15,8 +15,8 @@ use mcp::model::InputResponses;
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
-use serde_json::Value;
 use serde_json::value::RawValue;
+use serde_json::{Map, Value};
 
 use crate::changes::Changes;
 use crate::reply::{Answer, Reply};
@@ -148,16 +148,25 @@ impl Registered {
 
     /// Reads `params.arguments`. To memory and the graph a `context` means nothing: whose they are, the principal says.
     pub fn arguments(&self, raw: Option<&RawValue>) -> Result<Value> {
-        let mut arguments = schema::arguments(raw)?;
+        Ok(self.prepared(schema::arguments(raw)?))
+    }
+
+    /// Arguments that were read already, as the tool takes them.
+    pub fn prepared(&self, mut arguments: Map<String, Value>) -> Value {
         if matches!(self.spec.needs, Capability::Memory | Capability::Graph) {
             arguments.shift_remove("context");
         }
-        Ok(Value::Object(arguments))
+        Value::Object(arguments)
+    }
+
+    /// Checks arguments against the schema.
+    pub fn check_schema(&self, arguments: &Value) -> Result<()> {
+        schema::check(&self.validator, arguments)
     }
 
     /// Checks arguments against the schema, and on modern requests against the headers that repeat them.
     pub fn check(&self, arguments: &Value, exchange: &Exchange<'_>) -> Result<(), Fault> {
-        schema::check(&self.validator, arguments)?;
+        self.check_schema(arguments)?;
         match exchange.era {
             Era::Legacy => Ok(()),
             Era::Modern => self.headers.check(exchange.transport, Some(arguments)),

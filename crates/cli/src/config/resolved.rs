@@ -8,7 +8,7 @@ use base::Clock;
 use server::{Config, EmbedEndpoint, EmbedKey, MasterKeySource};
 
 use super::listen::Listen;
-use super::settings::{LogFormat, Settings};
+use super::settings::{LogFormat, Settings, parse_token};
 use crate::environment;
 use crate::find::checked_url;
 
@@ -55,6 +55,9 @@ impl Resolved {
         let embed_key = embed_key(&flags, &written, environment::embed_key());
         let settings = flags.or(written);
         let embed_endpoint = embed_endpoint(&settings, embed_key)?;
+        if let Some(token) = &settings.metrics_token {
+            parse_token(token).map_err(anyhow::Error::msg).context("the metrics token cannot be used")?;
+        }
         if let Some(url) = &settings.public_url {
             checked_url(url).context("the public url cannot be used")?;
         }
@@ -84,6 +87,7 @@ impl Resolved {
             allow_hosts: said.allow_host.clone().unwrap_or(default.allow_hosts),
             allow_roots: said.allow_root.clone().unwrap_or(default.allow_roots),
             trust_proxies: said.trust_proxy.clone().unwrap_or(default.trust_proxies),
+            metrics_token: said.metrics_token.clone().or(default.metrics_token),
             allow_webhook_nets: said.allow_webhook_net.clone().unwrap_or(default.allow_webhook_nets),
             webhook_retry: default.webhook_retry,
             subscribers: default.subscribers,

@@ -51,6 +51,10 @@ pub(crate) struct Settings {
     #[arg(long, env = "TOOLCRIB_TRUST_PROXY", value_name = "CIDR", value_delimiter = ',')]
     pub(crate) trust_proxy: Option<Vec<Network>>,
 
+    /// Token that /metrics asks for; without one it answers only programs on this machine
+    #[arg(long, env = "TOOLCRIB_METRICS_TOKEN", value_name = "TOKEN", hide_env_values = true, value_parser = parse_token)]
+    pub(crate) metrics_token: Option<String>,
+
     /// Network that webhooks may reach although it is not public, like 10.0.0.0/8 (repeatable)
     #[arg(long, env = "TOOLCRIB_ALLOW_WEBHOOK_NET", value_name = "CIDR", value_delimiter = ',')]
     pub(crate) allow_webhook_net: Option<Vec<Network>>,
@@ -121,6 +125,15 @@ pub(crate) struct Settings {
     pub(crate) limits: LimitSettings,
 }
 
+/// A token that fits into a header and cannot be guessed at once.
+pub(super) fn parse_token(text: &str) -> Result<String, String> {
+    if text.len() >= 16 && text.bytes().all(|byte| byte.is_ascii_graphic()) {
+        Ok(text.to_owned())
+    } else {
+        Err("a token has 16 or more ASCII characters and no spaces".to_owned())
+    }
+}
+
 fn parse_workers(text: &str) -> Result<usize, String> {
     match text.parse() {
         Ok(workers) if (1..=256).contains(&workers) => Ok(workers),
@@ -144,6 +157,7 @@ impl Settings {
             allow_host: self.allow_host.or(lower.allow_host),
             allow_root: self.allow_root.or(lower.allow_root),
             trust_proxy: self.trust_proxy.or(lower.trust_proxy),
+            metrics_token: self.metrics_token.or(lower.metrics_token),
             allow_webhook_net: self.allow_webhook_net.or(lower.allow_webhook_net),
             audit_keep_days: self.audit_keep_days.or(lower.audit_keep_days),
             audit_keep_days_min: self.audit_keep_days_min.or(lower.audit_keep_days_min),

@@ -12,6 +12,9 @@ use crate::guard::Guard;
 
 const HOUR_MS: i64 = 60 * 60 * 1_000;
 
+/// How many entries lie between a call's effect and its failure, at most.
+const CORRECTED_WITHIN: i64 = 100_000;
+
 /// The hour that a moment lies in.
 pub(super) fn hour_of(time: Timestamp) -> i64 {
     time.ms().div_euclid(HOUR_MS).saturating_mul(HOUR_MS)
@@ -81,6 +84,12 @@ fn insert_task(tx: &mut OrgTx<'_, '_>, event: &Happened) -> Result<()> {
     };
     let verb = event.entity_id.as_deref().unwrap_or_default();
     let (session, agent, project) = (event.text("sessionId"), event.text("agentId"), event.text("projectId"));
+    if event.effect_stands() {
+        // The entry of its effect has made the row.
+        let from = event.sequence.saturating_sub(CORRECTED_WITHIN);
+        let params = params![from, event.sequence, event.request_id, verb, state, event.at];
+        return tx.execute(sql::CORRECT_TASK, &params).map(drop);
+    }
     let started_at = event.started_at();
     let params = params![event.sequence, event.request_id, verb, session, agent, project, state, started_at, event.at];
     tx.execute(sql::INSERT_TASK, &params).map(drop)
@@ -102,8 +111,12 @@ fn costs_of(events: &[Happened]) -> BTreeMap<CostKey, Sums> {
             project: text("projectId"),
         };
         let sums = costs.entry(key).or_default();
-        sums.calls += 1;
         sums.failed += i64::from(state != "completed");
+        if event.effect_stands() {
+            // The entry of its effect has been counted.
+            continue;
+        }
+        sums.calls += 1;
         let ms = event.payload.get("durationMs").and_then(Value::as_f64).unwrap_or(0.0);
         sums.duration_us = sums.duration_us.saturating_add((ms * 1_000.0).round() as i64);
     }
@@ -138,6 +151,7 @@ mod tests {
             call("cancelled", "kits.list", json!({"durationMs": 0.25})),
             call("completed", "kits.list", json!({"durationMs": 1.0, "agentId": "agt_1"})),
             call("refused", "made up", json!({"durationMs": 0.0, "error": {"kind": "tool_not_found"}})),
+            call("failed", "kits.list", json!({"durationMs": 2.0, "agentId": "agt_1", "effectStands": true})),
             minted,
         ];
         let costs = costs_of(&events);
@@ -147,7 +161,7 @@ mod tests {
         };
         assert_eq!(costs.len(), 3);
         assert_eq!(sums("kits.list", ""), Sums { calls: 2, failed: 1, duration_us: 1_750 });
-        assert_eq!(sums("kits.list", "agt_1"), Sums { calls: 1, failed: 0, duration_us: 1_000 });
+        assert_eq!(sums("kits.list", "agt_1"), Sums { calls: 1, failed: 1, duration_us: 1_000 });
         assert_eq!(sums("unknown", ""), Sums { calls: 1, failed: 1, duration_us: 0 });
     }
 }

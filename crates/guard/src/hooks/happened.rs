@@ -63,6 +63,11 @@ impl Happened {
         self.payload.pointer("/error/kind").and_then(Value::as_str)
     }
 
+    /// Whether this is a call that did not end well after what it changed was made, which an earlier entry tells.
+    pub fn effect_stands(&self) -> bool {
+        self.payload.get("effectStands").and_then(Value::as_bool).unwrap_or(false)
+    }
+
     /// When the call began.
     pub fn started_at(&self) -> Timestamp {
         self.text("startedAt").and_then(Timestamp::parse_rfc3339).unwrap_or(self.at)

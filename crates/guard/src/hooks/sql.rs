@@ -31,6 +31,11 @@ pub(crate) const INSERT_TASK: &str =
     "INSERT INTO task_instances (org_id, sequence, request_id, verb, session_id, agent_id, project_id, state, started_at, ended_at)
      VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10) ON CONFLICT DO NOTHING";
 
+/// The newest row of a request and verb between two places says that the call did not end well.
+pub(crate) const CORRECT_TASK: &str = "UPDATE task_instances SET state = ?6, ended_at = ?7 WHERE org_id = ?1 AND sequence =
+     (SELECT max(sequence) FROM task_instances WHERE org_id = ?1 AND sequence > ?2 AND sequence < ?3 AND request_id = ?4 AND verb = ?5
+        AND state = 'completed')";
+
 pub(crate) const TASKS: &str =
     "SELECT sequence, request_id, verb, session_id, agent_id, project_id, state, started_at, ended_at FROM task_instances
      WHERE org_id = ?1 AND sequence < ?2 AND (CAST(?3 AS TEXT) IS NULL OR state = ?3) AND (CAST(?4 AS TEXT) IS NULL OR verb = ?4)

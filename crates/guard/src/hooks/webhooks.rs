@@ -108,6 +108,11 @@ impl Webhook {
         })
     }
 
+    /// Scheme and host of its address. The rest of it may hold a secret of the receiver's.
+    pub fn origin(&self) -> String {
+        origin_of(&self.url)
+    }
+
     /// What the record says of it. The path and query of an address may hold a secret of the receiver's.
     fn event(&self, event_type: &'static str) -> Event {
         Event::new(event_type, "webhook", self.id)

@@ -2,16 +2,10 @@
 //! to fill another org's trail that way, so each is charged to the key's rate, and only some a minute are recorded; the others are
 //! counted.
 
-use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
-
-use base::limits::{FORBIDDEN_RECORDED_PER_MINUTE, LIMITER_CACHE_MAX};
 use base::{OrgId, RequestId, SessionId};
-use quick_cache::sync::Cache;
 
 use super::Presented;
 use crate::audit::{By, Event};
-use crate::failures::Attempts;
 use crate::guard::Guard;
 use crate::refusal::Refusal;
 
@@ -35,54 +29,15 @@ impl Knock {
     }
 }
 
-/// Refusals that were not recorded since the last that was, by key and by the org whose record lacks them. The metrics count them
-/// like all others.
-pub(crate) struct Unrecorded(Cache<(String, OrgId), Arc<AtomicU64>>);
-
-impl Unrecorded {
-    pub(crate) fn new() -> Self {
-        Self(Cache::new(LIMITER_CACHE_MAX))
-    }
-
-    fn count(&self, key: &str, org: &OrgId) {
-        let count = self.0.get_or_insert_with(&(key.to_owned(), *org), || Ok::<_, ()>(Arc::default()));
-        if let Ok(count) = count {
-            count.fetch_add(1, Ordering::Relaxed);
-        }
-    }
-
-    /// How many there are, which are then none.
-    fn take(&self, key: &str, org: &OrgId) -> u64 {
-        self.0.remove(&(key.to_owned(), *org)).map_or(0, |(_, count)| count.load(Ordering::Relaxed))
-    }
-}
-
 impl Guard {
-    /// Refuses a knock, and puts that on the record unless its key has been refused too often in this minute.
+    /// Refuses a knock, and puts that on the record or counts it. It is charged to the key's rate; a rate that is spent changes nothing.
     pub(super) async fn record_forbidden(&self, knock: &Knock, why: &'static str) -> Refusal {
         let (org, bucket) = &knock.charged;
-        let allowance = self.rates.allowance(org, bucket, self.key_rate());
-        let recordable = match allowance.take(1).await {
-            Ok(()) => {
-                let name = format!("forbidden:{bucket}");
-                self.failures.attempt(&[Attempts { name, max: FORBIDDEN_RECORDED_PER_MINUTE }])
-            }
-            spent => spent,
-        };
-        match recordable {
-            Ok(()) => {}
-            Err(Refusal::Failed(error)) => return Refusal::Failed(error),
-            Err(_) => {
-                self.unrecorded.count(bucket, &knock.org);
-                return Refusal::Forbidden;
-            }
+        if let Err(Refusal::Failed(error)) = self.rates.allowance(org, bucket, self.key_rate()).take(1).await {
+            return Refusal::Failed(error);
         }
-        let unrecorded = Some(self.unrecorded.take(bucket, &knock.org)).filter(|count| *count > 0);
         let event = Event::new("door.forbidden", "session", knock.session).with("reason", why);
-        let noted = match self.ledger.note(&self.rows_of(&knock.org), &knock.by, event.with_some("unrecorded", unrecorded)) {
-            Ok(noted) => noted.await,
-            Err(error) => Err(error),
-        };
+        let noted = self.note_forbidden(&self.rows_of(&knock.org), &knock.by, event).await;
         noted.map_or_else(Refusal::Failed, |()| Refusal::Forbidden)
     }
 }

@@ -18,7 +18,6 @@ use crate::guard::Guard;
 use crate::rate::{Allowance, UnderWay};
 use crate::refusal::Refusal;
 
-pub(crate) use forbidden::Unrecorded;
 pub(crate) use key::Presented;
 
 /// What every API key begins with.

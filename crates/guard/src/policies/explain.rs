@@ -25,7 +25,7 @@ pub enum Subject {
 /// What the gate would say.
 #[derive(Debug)]
 pub struct Explanation {
-    /// What stands before policy: capability, scope and allowlist.
+    /// What stands before policy: scope, allowlist, capability and the arguments' schema.
     pub before_policy: Result<()>,
     /// What policy says.
     pub decision: Decision,
@@ -42,12 +42,14 @@ impl Explanation {
 
 impl Policies<'_> {
     /// What the gate would say to `subject` about a tool: for these arguments, or whether it is listed when there are none.
+    /// `check` looks at the arguments as a call would, after scope and allowlist and before policy.
     /// `candidates` take the place of the stored policies of the same name. `None` when there is no such subject.
     pub async fn explain(
         &self,
         subject: Subject,
         spec: &Spec,
         arguments: Option<&Value>,
+        check: impl FnOnce(&Value) -> Result<()>,
         candidates: Vec<Document>,
     ) -> Result<Option<Explanation>> {
         let Some(principal) = self.principal(subject).await? else {
@@ -66,7 +68,8 @@ impl Policies<'_> {
         let input = arguments.map_or(Input::Any, Input::These);
         let decision = compiled.decide(&principal, self.guard.clock.now(), spec.name, input);
         let policy_set = compiled.hash().to_owned();
-        Ok(Some(Explanation { before_policy: may_ask(&principal, spec), decision, policy_set }))
+        let before_policy = may_ask(&principal, spec).and_then(|()| arguments.map_or(Ok(()), check));
+        Ok(Some(Explanation { before_policy, decision, policy_set }))
     }
 
     async fn principal(&self, subject: Subject) -> Result<Option<Principal>> {

@@ -119,13 +119,13 @@ impl Guard {
         let row = self.login_row(cookie).await?;
         let expected = SecretHash::of(&csrf_of(cookie)).hex();
         let csrf_matches = credential.csrf.is_some_and(|token| SecretHash::of(token).matches(&expected));
-        if credential.changes && !csrf_matches {
-            return Err(Refusal::Forbidden);
-        }
-        self.require_own(&row.user.org, org).await?;
         let role = row.user.role;
         let who = Who::User { id: row.user.id, role };
         let access = self.make_access(&row.user.org, who, role.scopes(), ProjectCover::All);
+        if credential.changes && !csrf_matches {
+            return Err(Refusal::ForbiddenTo(access.requester()));
+        }
+        self.require_own(&row.user.org, org).await?;
         Ok(Access { standing: Standing::Login(SecretHash::of(cookie)), ..access })
     }
 

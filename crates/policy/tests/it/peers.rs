@@ -60,6 +60,25 @@ fn each_right_is_its_own() {
 }
 
 #[test]
+fn tools_and_skills_that_nothing_has_are_found() {
+    for (text, line, column, message) in [
+        ("permit(principal, action, resource == Tool::\"bricks.lst\");", 1, 39, "there is no tool `bricks.lst`"),
+        (
+            "permit(principal, action, resource);\nforbid(principal, action, resource)\nwhen { resource == Tool::\"no\" };",
+            3,
+            20,
+            "there is no tool `no`",
+        ),
+        ("permit(principal, action, resource == Skill::\"vercel_ops.no\");", 1, 39, "there is no peer's skill `vercel_ops.no`"),
+    ] {
+        let findings = model().check(text).unwrap_err();
+        let found: Vec<_> = findings.iter().map(|found| (found.line, found.column, found.message.as_str())).collect();
+        assert_eq!(found, [(line, column, message)], "{text}");
+    }
+    assert!(model().check("permit(principal, action == Action::\"bricks.lst\", resource);").is_err());
+}
+
+#[test]
 fn unknown_peers_are_denied() {
     let compiled = compiled("permit(principal, action, resource);");
     for peer in [Peer::Agent("other"), Peer::Skill("vercel_ops.other"), Peer::Skill("bricks.list"), Peer::Agent(SKILL)] {

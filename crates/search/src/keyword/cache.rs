@@ -86,7 +86,7 @@ impl Cache {
         if discarded.is_some() {
             discard(folder)?;
         }
-        fs::create_dir_all(folder)?;
+        super::directory::make_private_folder(folder)?;
         let (schema, fields) = schema();
         let cache =
             Self::over(Index::builder().schema(schema).settings(settings()).open_or_create(Unsynced::open(folder)?)?, fields)?;

@@ -4,8 +4,9 @@
 //! power: whatever is left then is found out by its checksums when the folder is opened, and begun anew. What must hold is
 //! that a crash of this process loses nothing it had committed, and for that the kernel's cache is enough.
 
-use std::fs::{self, File};
+use std::fs::{self, DirBuilder, File, OpenOptions};
 use std::io::{self, BufWriter, Write};
+use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -14,6 +15,18 @@ use tantivy::directory::{
     AntiCallToken, Directory, DirectoryLock, FileHandle, Lock, MmapDirectory, TerminatingWrite, WatchCallback, WatchHandle,
     WritePtr,
 };
+
+/// Makes a folder, and those above it that are missing, that its owner alone can open: it holds what agents wrote.
+pub(super) fn make_private_folder(folder: &Path) -> io::Result<()> {
+    DirBuilder::new().recursive(true).mode(0o700).create(folder)
+}
+
+/// How files are made that their owner alone can read.
+fn private() -> OpenOptions {
+    let mut options = OpenOptions::new();
+    options.write(true).mode(0o600);
+    options
+}
 
 #[derive(Clone, Debug)]
 pub(super) struct Unsynced {
@@ -29,7 +42,7 @@ impl Unsynced {
 
 impl Directory for Unsynced {
     fn open_write(&self, path: &Path) -> Result<WritePtr, OpenWriteError> {
-        let file = File::create_new(self.folder.join(path)).map_err(|error| match error.kind() {
+        let file = private().create_new(true).open(self.folder.join(path)).map_err(|error| match error.kind() {
             io::ErrorKind::AlreadyExists => OpenWriteError::FileAlreadyExists(path.to_owned()),
             _ => OpenWriteError::wrap_io_error(error, path.to_owned()),
         })?;
@@ -40,7 +53,7 @@ impl Directory for Unsynced {
     fn atomic_write(&self, path: &Path, data: &[u8]) -> io::Result<()> {
         let target = self.folder.join(path);
         let beside = target.with_extension("new");
-        fs::write(&beside, data)?;
+        private().create(true).truncate(true).open(&beside)?.write_all(data)?;
         fs::rename(beside, target)
     }
 
@@ -65,6 +78,8 @@ impl Directory for Unsynced {
     }
 
     fn acquire_lock(&self, lock: &Lock) -> Result<DirectoryLock, LockError> {
+        // Tantivy makes the file readable by all where it is missing.
+        private().create(true).truncate(false).open(self.folder.join(&lock.filepath)).map_err(LockError::wrap_io_error)?;
         self.mapped.acquire_lock(lock)
     }
 

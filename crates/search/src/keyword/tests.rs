@@ -332,3 +332,22 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn only_its_owner_can_read_a_folder() {
+    use std::os::unix::fs::PermissionsExt;
+    let parent = tempfile::tempdir().unwrap();
+    let folder = parent.path().join("cache/words");
+    let (index, _) = KeywordIndex::open(&folder).unwrap();
+    for round in 0..20 {
+        index.upsert(round, "what an agent wrote", round).unwrap();
+        index.flush().unwrap();
+    }
+    let mode = |path: &Path| fs::metadata(path).unwrap().permissions().mode() & 0o777;
+    assert_eq!([mode(&parent.path().join("cache")), mode(&folder)], [0o700; 2]);
+    let files: Vec<_> = fs::read_dir(&folder).unwrap().map(|entry| entry.unwrap().path()).collect();
+    assert!(files.len() > 3);
+    for file in files {
+        assert_eq!(mode(&file), 0o600, "{}", file.display());
+    }
+}

@@ -1,5 +1,5 @@
 //! What happens around every management request: it gets an id, its host is checked, it is counted, a panic in it costs
-//! nothing else, and what went wrong inside is logged under its id.
+//! nothing else, the audit trail is told of a refusal or a read, and the log of what went wrong.
 
 use std::panic::AssertUnwindSafe;
 
@@ -12,6 +12,8 @@ use http::{HeaderValue, Method, StatusCode, header};
 
 use super::error::{ApiError, ForTheLog};
 use super::in_place::InPlace;
+use super::visit::Visit;
+use crate::refusals::{why_unauthorized, without_quotes};
 use crate::request_id;
 use crate::state::Shared;
 
@@ -43,18 +45,25 @@ async fn surround<F: Future<Output = Response>>(
     request.extensions_mut().insert(id);
     request.extensions_mut().insert(place.clone());
     state.metrics.requested();
+    let visit = Visit::default();
+    request.extensions_mut().insert(visit.clone());
     let of_the_api = is_of_the_api(request.uri().path());
-    let mut response = if of_the_api && !state.hosts.allow(request.headers(), request.uri()) {
-        ApiError::forbidden("this host or origin is not allowed: start the server with --allow-host to add one").into_response()
-    } else {
-        let answered = AssertUnwindSafe(answer(request)).catch_unwind().await;
-        answered.unwrap_or_else(|_| ApiError::from(Error::internal("a management call panicked")).into_response())
+    let host = if of_the_api { state.hosts.check(request.headers(), request.uri()) } else { Ok(()) };
+    let unauthorized = why_unauthorized(request.headers());
+    let mut response = match &host {
+        Err(_) => ApiError::forbidden("this host or origin is not allowed: start the server with --allow-host to add one")
+            .into_response(),
+        Ok(()) => {
+            let answered = AssertUnwindSafe(answer(request)).catch_unwind().await;
+            let panicked = |_| ApiError::from(Error::internal("a management call panicked")).into_response();
+            visit.record(state, id, answered.unwrap_or_else(panicked)).await
+        }
     };
     response = place.hold(&method, response);
-    if response.status().is_client_error() {
-        state.metrics.refused(DOOR, response.status().as_u16());
+    match &host {
+        Err(stray) => state.refused(DOOR, response.status().as_u16(), &id, stray),
+        Ok(()) => log(state, &response, &id, unauthorized),
     }
-    log(&response, &id);
     if of_the_api {
         // Answers hold secrets that are shown once.
         response.headers_mut().insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
@@ -67,15 +76,19 @@ fn is_of_the_api(path: &str) -> bool {
     path.strip_prefix("/api").is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
 }
 
-fn log(response: &Response, id: &RequestId) {
-    let Some(note) = response.extensions().get::<ForTheLog>() else {
-        return;
-    };
+/// Writes why a request was not answered well. What a message quotes is the caller's own text and stays out of the log.
+fn log(state: &Shared, response: &Response, id: &RequestId, unauthorized: &str) {
+    let note = response.extensions().get::<ForTheLog>();
     let status = response.status().as_u16();
-    if response.status().is_server_error() {
-        tracing::error!(request = %id, status, code = note.code, log = note.log, "{}", note.message);
-    } else {
-        tracing::debug!(request = %id, status, code = note.code, log = note.log, "{}", note.message);
+    if response.status().is_client_error() {
+        let reason = match note {
+            _ if response.status() == StatusCode::UNAUTHORIZED => unauthorized.into(),
+            Some(note) => without_quotes(&note.message),
+            None => "the request cannot be used".into(),
+        };
+        state.refused(DOOR, status, id, reason);
+    } else if let Some(note) = note {
+        tracing::error!(request = %id, status, code = note.code, log = note.log, "{}", without_quotes(&note.message));
     }
 }
 

@@ -21,9 +21,8 @@ impl FromRequestParts<Shared> for ClientAddress {
     type Rejection = Infallible;
 
     async fn from_request_parts(parts: &mut Parts, state: &Shared) -> Result<Self, Infallible> {
-        let peer = parts.extensions.get::<ConnectInfo<SocketAddr>>().map(|address| address.0.ip());
-        let client = peer.map(|peer| client(peer, &parts.headers, &state.trusted_proxies));
-        Ok(Self(client.map_or_else(|| "unknown".to_owned(), counted_as)))
+        let address = client_of(parts, state);
+        Ok(Self(address.map_or_else(|| "unknown".to_owned(), counted_as)))
     }
 }
 
@@ -33,6 +32,22 @@ fn counted_as(address: IpAddr) -> String {
         IpAddr::V4(address) => address.to_string(),
         IpAddr::V6(network) => format!("{network}/64"),
     }
+}
+
+/// The address that a request came from.
+fn client_of(parts: &Parts, state: &Shared) -> Option<IpAddr> {
+    let peer = parts.extensions.get::<ConnectInfo<SocketAddr>>().map(|address| address.0.ip())?;
+    // An IPv4 client of a dual-stack listener is the same client as on an IPv4 one.
+    Some(client(peer, &parts.headers, &state.trusted_proxies).to_canonical())
+}
+
+/// Whether a request came from a program on this machine, and nobody passed it on for somebody else.
+pub(super) fn is_from_this_machine(parts: &Parts, state: &Shared) -> bool {
+    let peer = parts.extensions.get::<ConnectInfo<SocketAddr>>().map(|address| address.0.ip());
+    let trusted = peer.is_some_and(|peer| state.trusted_proxies.iter().any(|network| network.contains(peer)));
+    // Whoever passes requests on without being trusted may pass on anybody's.
+    let passed_on = [FORWARDED_FOR, "forwarded", "via", "x-real-ip"].into_iter().any(|name| parts.headers.contains_key(name));
+    client_of(parts, state).is_some_and(|address| address.is_loopback()) && (trusted || !passed_on)
 }
 
 /// The last hop that is no trusted proxy. Each proxy adds at the end who spoke to it, so what stands before that hop is only what

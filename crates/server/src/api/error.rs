@@ -110,7 +110,7 @@ impl From<Refusal> for ApiError {
             Refusal::Unauthorized => {
                 Self::unauthorized("this needs a valid key (`Authorization: Bearer rsk_…`) or a console login")
             }
-            Refusal::Forbidden => Self::forbidden(
+            Refusal::Forbidden | Refusal::ForbiddenTo(_) => Self::forbidden(
                 "this credential may not do this; a session's key opens only its own door, and a login that changes something also \
                  sends `x-csrf-token`",
             ),

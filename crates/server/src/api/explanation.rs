@@ -27,7 +27,7 @@ pub(super) struct ExplainRequest {
     pub(super) with: Option<Vec<Object<Candidate>>>,
 }
 
-/// Arguments of any shape: policy sees those that the tool's schema declares.
+/// Arguments of any shape: what the tool's schema does not take is an answer.
 #[derive(Deserialize)]
 #[serde(transparent)]
 pub(super) struct Arguments(pub(super) Map<String, Value>);
@@ -48,7 +48,7 @@ pub(super) struct Candidate {
 pub(super) struct ExplainAnswer {
     /// Whether the call would be let through, or the tool listed.
     allowed: bool,
-    /// Why it would not even come to policy: capability, scope or allowlist.
+    /// Why it would not even come to policy: scope, allowlist, capability, or arguments that the tool's schema does not take.
     #[schema(required)]
     before_policy: Option<String>,
     decision: DecisionView,

@@ -19,6 +19,7 @@ use super::document;
 use super::error::{ApiError, Result};
 use super::in_place::InPlace;
 use super::rights::Right;
+use super::visit::Visit;
 use crate::state::Shared;
 
 /// The console's login cookie.
@@ -30,7 +31,15 @@ pub(super) const ORG_PARAMETER: &str = "orgId";
 /// A call that was let into an org with the right `R`.
 pub(super) struct Admitted<R> {
     access: Access,
+    visit: Visit,
     right: PhantomData<R>,
+}
+
+impl<R> Admitted<R> {
+    /// The answer shows what agents wrote, although the right alone does not say so.
+    pub(super) fn reads(&self, what: &'static str) {
+        self.visit.reads(what);
+    }
 }
 
 impl<R> Deref for Admitted<R> {
@@ -46,11 +55,15 @@ impl<R: Right> FromRequestParts<Shared> for Admitted<R> {
 
     async fn from_request_parts(parts: &mut Parts, state: &Shared) -> Result<Self> {
         let org = asked_org(parts, state).await;
-        let access = state.guard.access(&credential(parts), org.as_deref()).await?;
+        let visit = Visit::of(parts, state).await;
+        let access = visit.by(state.guard.access(&credential(parts), org.as_deref()).await)?;
         R::check(&access)?;
         InPlace::of(&parts.extensions).take(state.guard.begin(&access).await?);
+        if let Some(what) = R::READS {
+            visit.reads(what);
+        }
         let access = access.in_request(InRequest::of(parts).0);
-        Ok(Self { access, right: PhantomData })
+        Ok(Self { access, visit, right: PhantomData })
     }
 }
 
@@ -121,19 +134,16 @@ impl FromRequestParts<Shared> for InstanceAdmin {
     type Rejection = ApiError;
 
     async fn from_request_parts(parts: &mut Parts, state: &Shared) -> Result<Self> {
+        let visit = Visit::of(parts, state).await;
         let credential = credential(parts);
-        let refusal = match state.guard.instance_access(&credential).await {
+        match state.guard.instance_access(&credential).await {
             Ok(()) => return Ok(Self),
-            Err(refusal) => refusal,
-        };
-        // Whoever is known and not the admin is forbidden; whoever is unknown stays so.
-        if matches!(refusal, guard::Refusal::Unauthorized) {
-            state.guard.access(&credential, None).await?;
+            Err(guard::Refusal::Failed(error)) => return Err(error.into()),
+            Err(_) => {}
         }
-        match refusal {
-            guard::Refusal::Failed(error) => Err(error.into()),
-            _ => Err(base::Error::new(base::Kind::NotPermitted, "this needs the instance admin's key").into()),
-        }
+        // Whoever is known and not the admin is forbidden, which its org's record tells; whoever is unknown stays so.
+        visit.by(state.guard.access(&credential, None).await)?;
+        Err(base::Error::new(base::Kind::NotPermitted, "this needs the instance admin's key").into())
     }
 }
 

@@ -123,7 +123,7 @@ struct GraphSearch {
     as_of: Option<Time>,
 }
 
-/// The graph of a project that the caller may see; looking at it leaves no trace.
+/// The graph of a project that the caller may see.
 pub(super) async fn graph_of(access: &Access, project: &base::ProjectId) -> Result<KnowledgeGraph> {
     check(access, project).await?;
     Ok(KnowledgeGraph::new(access.rows().clone(), *project, access.clock().clone()))

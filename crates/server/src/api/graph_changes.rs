@@ -92,6 +92,7 @@ async fn merge(
 ) -> Result<Json<MergedAnswer>> {
     let (into, dry_run) = (asked.into.0, asked.dry_run.unwrap_or(false));
     let graph = if dry_run {
+        access.reads("graph");
         graph_of(&access, &project).await?
     } else {
         let event = Event::new("graph.merged", "entity", id).with("projectId", project.as_str()).with("into", into.as_str());

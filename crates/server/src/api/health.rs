@@ -3,16 +3,19 @@
 use std::sync::LazyLock;
 
 use axum::Json;
-use axum::extract::State;
+use axum::extract::{FromRequestParts, State};
 use axum::response::IntoResponse;
+use base::secret::SecretHash;
 use http::header;
+use http::request::Parts;
 use serde::Serialize;
 use utoipa::ToSchema;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
+use super::client_address::is_from_this_machine;
 use super::document::{Fault, Public, Unready};
-use super::error::{ApiError, Result};
+use super::error::{ApiError, ErrorBody, Result};
 use super::extract::{Nothing, Query};
 use crate::state::Shared;
 
@@ -52,7 +55,7 @@ async fn ready(State(state): State<Shared>) -> Result<Json<Health>> {
     Ok(Json(Health { status: "ready" }))
 }
 
-/// Figures of this server, for Prometheus.
+/// Figures of this server, for Prometheus. Without `--metrics-token` only programs on the server's own machine get them.
 #[utoipa::path(
     get, path = "/metrics", operation_id = "metrics", tag = "server", security(()),
     responses(
@@ -60,12 +63,39 @@ async fn ready(State(state): State<Shared>) -> Result<Json<Health>> {
             status = 200, description = "OpenMetrics text.", body = String,
             content_type = "application/openmetrics-text; version=1.0.0; charset=utf-8"
         ),
+        (status = 401, description = "The token is missing or wrong.", body = ErrorBody),
+        (status = 403, description = "No token is set and the request comes from another machine.", body = ErrorBody),
         Fault
     )
 )]
-async fn metrics(State(state): State<Shared>) -> Result<impl IntoResponse> {
+async fn metrics(State(state): State<Shared>, _: MayReadMetrics) -> Result<impl IntoResponse> {
     let text = state.metrics.text().map_err(base::Error::internal)?;
     Ok(([(header::CONTENT_TYPE, OPEN_METRICS)], text))
+}
+
+/// A caller who may read the figures: one with the token, or a program on this machine where no token is set.
+struct MayReadMetrics;
+
+impl FromRequestParts<Shared> for MayReadMetrics {
+    type Rejection = ApiError;
+
+    async fn from_request_parts(parts: &mut Parts, state: &Shared) -> Result<Self> {
+        let Some(token) = &state.metrics_token else {
+            if is_from_this_machine(parts, state) && state.hosts.check(&parts.headers, &parts.uri).is_ok() {
+                return Ok(Self);
+            }
+            return Err(ApiError::forbidden(
+                "/metrics answers only programs on the server's own machine: start the server with --metrics-token and send the token as `Authorization: Bearer …`",
+            ));
+        };
+        let presented = parts.headers.get(header::AUTHORIZATION).and_then(|value| value.to_str().ok());
+        let secret =
+            presented.and_then(|value| value.split_once(' ')).filter(|(scheme, _)| scheme.eq_ignore_ascii_case("bearer"));
+        match secret {
+            Some((_, secret)) if SecretHash::of(secret.trim()).matches(&token.hex()) => Ok(Self),
+            _ => Err(ApiError::unauthorized("/metrics needs the token of --metrics-token, as `Authorization: Bearer …`")),
+        }
+    }
 }
 
 /// This document.

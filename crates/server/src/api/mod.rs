@@ -36,6 +36,7 @@ mod roots;
 mod sessions;
 mod text;
 mod users;
+mod visit;
 mod webhooks;
 mod whoami;
 mod wire;

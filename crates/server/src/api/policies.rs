@@ -261,8 +261,9 @@ async fn explain(
         mode: candidate.0.mode.map_or(policy::Mode::Enforce, |mode| mode.0),
     });
     let policies = state.guard.policies(&access)?;
-    let arguments = asked.arguments.map(|arguments| Value::Object(arguments.0));
-    let explained = policies.explain(subject, tool.spec(), arguments.as_ref(), candidates.collect()).await?;
+    let arguments = asked.arguments.map(|arguments| tool.prepared(arguments.0));
+    let check = |arguments: &Value| tool.check_schema(arguments);
+    let explained = policies.explain(subject, tool.spec(), arguments.as_ref(), check, candidates.collect()).await?;
     let explained = explained.ok_or_else(|| ApiError::not_found("agent or session"))?;
     Ok(Json(explained.into()))
 }

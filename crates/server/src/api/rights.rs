@@ -8,17 +8,21 @@ pub(super) trait Right: Send + Sync + 'static {
     /// What that is, for the document.
     const NEEDS: &'static str;
 
+    /// What of the agents' own a route with this right shows: every answer of it is on the record.
+    const READS: Option<&'static str> = None;
+
     /// Refuses a caller without it.
     fn check(access: &Access) -> base::Result<()>;
 }
 
 macro_rules! scopes {
-    ($($name:ident = $word:literal;)*) => {$(
+    ($($name:ident = $word:literal $(reads $what:literal)?;)*) => {$(
         #[doc = concat!("The scope `", $word, "`.")]
         pub(super) struct $name;
 
         impl Right for $name {
             const NEEDS: &'static str = concat!("the scope `", $word, "`");
+            $(const READS: Option<&'static str> = Some($what);)?
 
             fn check(access: &Access) -> base::Result<()> {
                 access.require(Scope::$name)
@@ -47,9 +51,9 @@ scopes! {
     BricksRead = "bricks:read";
     KitsRead = "kits:read";
     MetricsRead = "metrics:read";
-    MemoryRead = "memory:read";
+    MemoryRead = "memory:read" reads "memory";
     MemoryWrite = "memory:write";
-    GraphRead = "graph:read";
+    GraphRead = "graph:read" reads "graph";
     GraphWrite = "graph:write";
 }
 

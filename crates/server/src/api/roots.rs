@@ -1,6 +1,6 @@
 //! Where a project's directory of code may lie.
 
-use std::path::Path;
+use std::path::{Component, Path, PathBuf};
 
 use super::error::{ApiError, Result};
 use super::text::RootPath;
@@ -9,60 +9,161 @@ use crate::state::RootRule;
 impl RootRule {
     /// The directory that `root` leads to, if it may be served.
     pub(super) async fn serve(&self, root: &RootPath) -> Result<String> {
-        let wanted = &root.0;
-        let Ok(path) = tokio::fs::canonicalize(wanted).await else {
-            return Err(ApiError::invalid(format!("there is no directory `{wanted}` on the server's machine")));
-        };
-        if !tokio::fs::metadata(&path).await.is_ok_and(|found| found.is_dir()) {
-            return Err(ApiError::invalid(format!("`{wanted}` is not a directory")));
-        }
-        self.check(&path).map_err(ApiError::invalid)?;
-        match path.into_os_string().into_string() {
+        let (rule, wanted) = (self.clone(), root.0.clone());
+        let found = tokio::task::spawn_blocking(move || rule.find(&wanted)).await.map_err(base::Error::internal)?;
+        match found.map_err(ApiError::invalid)?.into_os_string().into_string() {
             Ok(path) => Ok(path),
             Err(_) => Err(ApiError::invalid("the root's real path is not UTF-8: rename the directory")),
         }
     }
 
-    /// Refuses a canonical path that must not be served, saying what the operator can do.
-    fn check(&self, path: &Path) -> Result<(), String> {
+    /// Looks for the directory. Whoever asks for one outside the allowed directories is told the same whether or not it is there:
+    /// the path is judged as it is written first, and what it leads to is judged before anything is said of it.
+    fn find(&self, wanted: &str) -> Result<PathBuf, String> {
+        let path = Path::new(wanted);
+        if path.components().any(|part| part == Component::ParentDir) {
+            return Err(format!("the root `{wanted}` has `..` in it: write the path without"));
+        }
+        if !self.anywhere && !self.allowed.iter().chain(&self.allowed_as_written).any(|allowed| path.starts_with(allowed)) {
+            return Err(not_allowed(wanted));
+        }
+        self.keep_off_data(path, wanted)?;
+        match path.canonicalize() {
+            Ok(real) => {
+                self.check(&real, wanted)?;
+                if real.is_dir() { Ok(real) } else { Err(format!("`{wanted}` is not a directory")) }
+            }
+            Err(_) => {
+                self.check(&deepest_real(path).ok_or_else(|| not_allowed(wanted))?, wanted)?;
+                Err(format!("there is no directory `{wanted}` on the server's machine, or the server may not read it"))
+            }
+        }
+    }
+
+    /// Refuses a real path that must not be served, saying what the operator can do.
+    fn check(&self, real: &Path, wanted: &str) -> Result<(), String> {
+        if !self.anywhere && !self.allowed.iter().any(|allowed| real.starts_with(allowed)) {
+            return Err(not_allowed(wanted));
+        }
+        self.keep_off_data(real, wanted)
+    }
+
+    fn keep_off_data(&self, path: &Path, wanted: &str) -> Result<(), String> {
         if path.starts_with(&self.data) {
             return Err("a root must not lie in the server's data folder".to_owned());
         }
         if self.data.starts_with(path) {
-            let shown = path.display();
             return Err(format!(
-                "the root `{shown}` holds the server's data folder, whose secrets agents could read: name a directory beside it"
+                "the root `{wanted}` holds the server's data folder, whose secrets agents could read: name a directory beside it"
             ));
         }
-        if self.anywhere || self.allowed.iter().any(|allowed| path.starts_with(allowed)) {
-            return Ok(());
-        }
-        let shown = path.display();
-        Err(format!("the root `{shown}` is not below an allowed directory: start the server with --allow-root {shown}"))
+        Ok(())
     }
+}
+
+fn not_allowed(wanted: &str) -> String {
+    format!("the root `{wanted}` is not below an allowed directory: start the server with --allow-root {wanted}")
+}
+
+/// Where the part of `path` that is there really lies. `None` when a link in it leads nowhere: where it would lead is nobody's to
+/// find out.
+fn deepest_real(path: &Path) -> Option<PathBuf> {
+    let mut missing = path;
+    for above in path.ancestors().skip(1) {
+        if let Ok(real) = above.canonicalize() {
+            let leads_nowhere = missing.symlink_metadata().is_ok_and(|found| found.is_symlink());
+            return (!leads_nowhere).then_some(real);
+        }
+        missing = above;
+    }
+    None
 }
 
 #[cfg(test)]
 mod tests {
+    use std::os::unix::fs::symlink;
+
     use super::*;
+
+    fn rule(allowed: &[&Path], anywhere: bool, data: &Path) -> RootRule {
+        let allowed: Vec<PathBuf> = allowed.iter().map(|path| path.to_path_buf()).collect();
+        RootRule { allowed_as_written: allowed.clone(), allowed, anywhere, data: data.to_owned() }
+    }
 
     #[test]
     fn roots_lie_below_an_allowed_directory_and_never_in_or_round_the_data_folder() {
-        let rule = |allowed: &[&str], anywhere| RootRule {
-            allowed: allowed.iter().map(Into::into).collect(),
-            anywhere,
-            data: "/srv/data".into(),
+        let rule = |allowed: &[&str], anywhere| {
+            let allowed: Vec<&Path> = allowed.iter().map(Path::new).collect();
+            self::rule(&allowed, anywhere, Path::new("/srv/data"))
         };
-        let passes = |rule: &RootRule, path: &str| rule.check(Path::new(path)).is_ok();
+        let passes = |rule: &RootRule, path: &str| rule.check(Path::new(path), path).is_ok();
         let some = rule(&["/srv", "/home/a"], false);
         assert!(passes(&some, "/srv/code") && passes(&some, "/home/a"));
         assert!(!passes(&some, "/home/ab") && !passes(&some, "/srv/data") && !passes(&some, "/srv/data/x"));
         let loopback = rule(&[], true);
         assert!(passes(&loopback, "/anything") && !passes(&loopback, "/srv/data"));
         for above in ["/srv", "/"] {
-            assert!(loopback.check(Path::new(above)).unwrap_err().contains("holds the server's data folder"), "{above}");
+            assert!(loopback.check(Path::new(above), above).unwrap_err().contains("holds the server's data folder"), "{above}");
         }
         assert!(passes(&loopback, "/srv/database"));
-        assert!(rule(&[], false).check(Path::new("/x")).unwrap_err().contains("--allow-root /x"));
+        assert!(rule(&[], false).check(Path::new("/x"), "/x").unwrap_err().contains("--allow-root /x"));
+    }
+
+    #[test]
+    fn what_lies_outside_is_refused_the_same_whether_or_not_it_is_there() {
+        let folder = tempfile::tempdir().unwrap();
+        let real = folder.path().canonicalize().unwrap();
+        for name in ["allowed/code", "outside/there", "data/inside"] {
+            std::fs::create_dir_all(real.join(name)).unwrap();
+        }
+        std::fs::write(real.join("allowed/file"), "").unwrap();
+        std::fs::write(real.join("outside/file"), "").unwrap();
+        symlink(real.join("outside"), real.join("allowed/out")).unwrap();
+        symlink(real.join("outside/missing"), real.join("allowed/nowhere")).unwrap();
+        symlink(real.join("code"), real.join("allowed/loop")).unwrap();
+        let rule = rule(&[&real.join("allowed")], false, &real.join("data"));
+        let said = |path: &str| {
+            let path = real.join(path).to_str().unwrap().to_owned();
+            rule.find(&path).map_err(|message| message.replace(&path, "PATH"))
+        };
+        assert_eq!(said("allowed/code"), Ok(real.join("allowed/code")));
+        let refused = said("outside/there").unwrap_err();
+        assert_eq!(refused, "the root `PATH` is not below an allowed directory: start the server with --allow-root PATH");
+        for path in [
+            "outside/missing",
+            "outside/file",
+            "outside/there/missing",
+            "allowed/out",
+            "allowed/out/there",
+            "allowed/out/missing",
+            "allowed/out/file",
+            "allowed/nowhere",
+            "allowed/nowhere/deeper",
+            "data/inside",
+            "data/missing",
+        ] {
+            assert_eq!(said(path).unwrap_err(), refused, "{path}");
+        }
+        for (path, message) in [
+            ("allowed/missing", "there is no directory"),
+            ("allowed/file", "is not a directory"),
+            ("allowed/../outside/there", "has `..` in it"),
+            ("allowed/../outside/missing", "has `..` in it"),
+        ] {
+            assert!(said(path).unwrap_err().contains(message), "{path}: {:?}", said(path));
+        }
+    }
+
+    #[test]
+    fn the_data_folder_tells_nothing_of_what_is_in_it() {
+        let folder = tempfile::tempdir().unwrap();
+        let real = folder.path().canonicalize().unwrap();
+        std::fs::create_dir_all(real.join("data/there")).unwrap();
+        symlink(real.join("data"), real.join("link")).unwrap();
+        let rule = rule(&[], true, &real.join("data"));
+        for path in ["data", "data/there", "data/missing", "link", "link/there", "link/missing"] {
+            let said = rule.find(real.join(path).to_str().unwrap()).unwrap_err();
+            assert_eq!(said, "a root must not lie in the server's data folder", "{path}");
+        }
     }
 }

@@ -2,7 +2,8 @@
 
 use axum::Json;
 use axum::extract::State;
-use guard::{DeadLetter, Webhook, WebhookHealth, WebhookSecret};
+use base::Scope;
+use guard::{Access, DeadLetter, Webhook, WebhookHealth, WebhookSecret};
 use http::StatusCode;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
@@ -39,6 +40,7 @@ pub(super) fn routes() -> OpenApiRouter<Shared> {
 #[schema(as = Webhook)]
 struct WebhookView {
     id: WebhookId,
+    /// Where events are sent. Its path may hold a secret of the receiver's: who lacks the scope `audit:write` sees scheme and host.
     url: String,
     /// Phases of calls, types of events, and families of those (`policy.*`).
     events: Vec<String>,
@@ -47,11 +49,13 @@ struct WebhookView {
     updated_at: Time,
 }
 
-impl From<Webhook> for WebhookView {
-    fn from(webhook: Webhook) -> Self {
+impl WebhookView {
+    /// The webhook as this caller may see it.
+    fn new(webhook: Webhook, access: &Access) -> Self {
+        let url = if access.require(Scope::AuditWrite).is_ok() { webhook.url } else { webhook.origin() };
         Self {
             id: webhook.id.into(),
-            url: webhook.url,
+            url,
             events: webhook.events,
             disabled: webhook.disabled,
             created_at: webhook.created_at.into(),
@@ -124,9 +128,9 @@ struct WebhookSecretAnswer {
     secret: String,
 }
 
-impl From<WebhookSecret> for WebhookSecretAnswer {
-    fn from(made: WebhookSecret) -> Self {
-        Self { webhook: made.webhook.into(), secret: made.secret }
+impl WebhookSecretAnswer {
+    fn new(made: WebhookSecret, access: &Access) -> Self {
+        Self { webhook: WebhookView::new(made.webhook, access), secret: made.secret }
     }
 }
 
@@ -216,7 +220,7 @@ async fn create(
     let webhooks = state.guard.webhooks(&access)?;
     let events = new.events.map_or_else(|| PHASES.map(str::to_owned).to_vec(), |events| names(&events));
     let made = webhooks.create(guard::NewWebhook { url: checked(&state, &new.url)?, events }).await?;
-    Ok((StatusCode::CREATED, Json(made.into())))
+    Ok((StatusCode::CREATED, Json(WebhookSecretAnswer::new(made, &access))))
 }
 
 /// Lists the webhooks.
@@ -227,7 +231,8 @@ async fn create(
 async fn list(State(state): State<Shared>, access: Admitted<OrgRead>, Query(page): Query<Page>) -> Result<Json<WebhooksAnswer>> {
     let page = state.guard.webhooks(&access)?.list(&page.request()).await?;
     let next_cursor = next_cursor(page.next.as_ref());
-    Ok(Json(WebhooksAnswer { webhooks: page.items.into_iter().map(WebhookView::from).collect(), next_cursor }))
+    let webhooks = page.items.into_iter().map(|webhook| WebhookView::new(webhook, &access)).collect();
+    Ok(Json(WebhooksAnswer { webhooks, next_cursor }))
 }
 
 /// Shows one webhook, and how it does.
@@ -243,7 +248,7 @@ async fn show(
     _: Query<Nothing>,
 ) -> Result<Json<WebhookHealthAnswer>> {
     let (webhook, health) = state.guard.webhooks(&access)?.get(&id).await?.ok_or_else(no_such::<base::WebhookId>)?;
-    Ok(Json(WebhookHealthAnswer { webhook: webhook.into(), health: health.into() }))
+    Ok(Json(WebhookHealthAnswer { webhook: WebhookView::new(webhook, &access), health: health.into() }))
 }
 
 /// Changes a webhook. What waits for it is tried again at once.
@@ -269,7 +274,7 @@ async fn change(
         disabled: change.disabled,
     };
     let changed = webhooks.change(&id, change).await?.ok_or_else(no_such::<base::WebhookId>)?;
-    Ok(Json(WebhookAnswer { webhook: changed.into() }))
+    Ok(Json(WebhookAnswer { webhook: WebhookView::new(changed, &access) }))
 }
 
 /// Removes a webhook, and what it could not deliver.
@@ -303,7 +308,7 @@ async fn rotate(
     _: Query<Nothing>,
 ) -> Result<Json<WebhookSecretAnswer>> {
     let rotated = state.guard.webhooks(&access)?.rotate(&id).await?.ok_or_else(no_such::<base::WebhookId>)?;
-    Ok(Json(rotated.into()))
+    Ok(Json(WebhookSecretAnswer::new(rotated, &access)))
 }
 
 /// Lists messages that were given up.

@@ -37,6 +37,6 @@ impl Dispatch<'_> {
             under_way: self.under_way,
             bytes_left: self.bytes_left(),
         };
-        self.reply(request, admitted, pipeline::answer(self.state, call).await?)
+        pipeline::answer(self.state, call, |reply| self.reply(request, admitted, reply)).await
     }
 }

@@ -17,6 +17,7 @@ use http::{HeaderMap, Method, Request};
 use http_body::Body;
 
 use crate::dispatch::Arrival;
+use crate::refusals::why_unauthorized;
 use crate::state::{Shared, State};
 use crate::{body, in_flight, request_id};
 
@@ -70,14 +71,15 @@ async fn through<B: Body<Data = Bytes> + Unpin>(
     state.metrics.requested();
     let id = RequestId::next();
     let (head, body) = request.into_parts();
-    let mut response = if !state.hosts.allow(&head.headers, &head.uri) {
-        refusal::respond(&state, door, &id, &Refusal::Forbidden)
+    let mut response = if let Err(stray) = state.hosts.check(&head.headers, &head.uri) {
+        refusal::stray(&state, door, &id, &stray)
     } else if head.method != Method::POST {
-        refusal::method_not_allowed()
+        refusal::method_not_allowed(&state, door, &id)
     } else {
         let authorization = head.headers.get(AUTHORIZATION).and_then(|value| value.to_str().ok());
         match enter(&state, authorization, &id).await {
             Ok(caller) => admitted(state, caller, id, head.headers, body).await,
+            Err(Refusal::Unauthorized) => refusal::unauthorized(&state, door, &id, why_unauthorized(&head.headers)),
             Err(reason) => refusal::respond(&state, door, &id, &reason),
         }
     };

@@ -226,8 +226,14 @@ fn is_lost_race(error: &tokio_postgres::Error) -> bool {
     matches!(error.code(), Some(&SqlState::T_R_SERIALIZATION_FAILURE | &SqlState::T_R_DEADLOCK_DETECTED))
 }
 
-/// The driver's own words say only "db error"; the cause says which.
+/// What the log may say. The driver's own words say only "db error", and the database's may quote the values of a row, so of those
+/// only the beginning is kept, and which rule was broken.
 fn describe(error: &tokio_postgres::Error) -> String {
+    if let Some(cause) = error.as_db_error() {
+        let message = cause.message().split([':', '"', '(']).next().unwrap_or_default().trim_end();
+        let place = [cause.table(), cause.column(), cause.constraint()].into_iter().flatten().collect::<Vec<_>>().join(" ");
+        return format!("{} {message} [{}] {place}", cause.severity(), cause.code().code()).trim_end().to_owned();
+    }
     match std::error::Error::source(error) {
         Some(source) => format!("{error}: {source}"),
         None => error.to_string(),

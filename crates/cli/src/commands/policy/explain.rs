@@ -146,7 +146,7 @@ fn explained(question: &Question<'_>, answer: &Value, texts: &Texts<'_>) -> Stri
     let mut said = format!("{}: {} {does}", verdict(answer), question.subject.words());
     let step = match answer.get("beforePolicy").and_then(Value::as_str) {
         Some(why) => {
-            said.push_str(&format!("\ndecided before policy (project, scope or allowlist): {why}"));
+            said.push_str(&format!("\ndecided before policy (scope, allowlist, project or arguments): {why}"));
             "policy by itself"
         }
         None => "decided by policy",
@@ -221,7 +221,7 @@ mod tests {
         });
         expect![[r#"
             refused: agent `ci-bot` calling `bricks.list`
-            decided before policy (project, scope or allowlist): it is not in the list
+            decided before policy (scope, allowlist, project or arguments): it is not in the list
             policy by itself: forbidden
 
               both#1

@@ -138,7 +138,7 @@ both_engines! {
         for secret in [master.trim(), crib.admin_key.as_str(), tenant.key.as_str()] {
             assert!(!holds(secret));
         }
-        let said = keeper.run(&format!("backup second.backup {}", super::place_of(&crib))).await;
+        let said = keeper.run(&format!("backup second.backup {}", crate::backup::place_of(&crib))).await;
         assert!(said.ok().contains("The master key is not in it") && said.out.contains("master.key"), "{said:?}");
         crib.stop().await;
     }

@@ -222,7 +222,7 @@ pub(super) struct OfSession {
     pub(super) since: Option<Time>,
 }
 
-/// The memory of a project that the caller may see; looking at it leaves no trace.
+/// The memory of a project that the caller may see.
 async fn memory_of(access: &Access, project: &base::ProjectId) -> Result<Memory> {
     check(access, project).await?;
     Ok(Memory::new(access.rows().clone(), *project, access.clock().clone()))
