@@ -123,6 +123,7 @@ both_engines! {
         tenant.api(Method::DELETE, &format!("agents/{}", one.id), None).await.expect(204);
         assert_eq!(minted(&for_one, json!({})).await.0, json!([one.id]));
         let told = tenant.trail("eventType=key.minted").await;
-        assert!(told.iter().any(|event| event["payload"]["agentIds"] == json!([one.id]).to_string()), "{told:?}");
+        let listed = json!([one.id]).to_string();
+        assert!(told.iter().any(|event| event["payload"]["agentIds"] == listed.as_str()), "{told:?}");
     }
 }
