@@ -17,25 +17,24 @@ pub(crate) fn is_possible() -> bool {
 
 /// Asks for a line.
 pub(crate) async fn ask(question: &str) -> Result<String> {
-    eprint!("{question}: ");
-    answer(question).await
+    answer(question, Signals::listen()?).await
 }
 
 /// Asks for a line that is not shown as it is typed.
 pub(crate) async fn ask_secret(question: &str) -> Result<String> {
-    eprint!("{question}: ");
+    // Before anything is asked: a signal must not end us while the terminal hides what is typed.
+    let signals = Signals::listen()?;
     let hidden = Hidden::start()?;
-    let answer = answer(question).await;
+    let answer = answer(question, signals).await;
     drop(hidden);
     // The line break was not shown either.
     eprintln!();
     answer
 }
 
-async fn answer(question: &str) -> Result<String> {
+async fn answer(question: &str, mut signals: Signals) -> Result<String> {
+    eprint!("{question}: ");
     std::io::stderr().flush()?;
-    // A signal must not end us while the terminal hides what is typed.
-    let mut signals = Signals::listen()?;
     let reading = tokio::task::spawn_blocking(|| {
         let mut line = String::new();
         std::io::stdin().lock().take(ANSWER_BYTES_MAX).read_line(&mut line).map(|_| line)

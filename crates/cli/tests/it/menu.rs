@@ -208,6 +208,7 @@ pub(crate) const ROUTES: &[RouteRow] = &[
         Some(json!({"agentId": things.agent, "tool": "bricks.list"}))
     }),
     route("GET", "/api/audit", AUDIT_READ, NONE),
+    route("GET", "/api/audit/newer", AUDIT_READ, NONE),
     route("GET", "/api/audit/export", AUDIT_READ, NONE),
     route("POST", "/api/audit/verify", AUDIT_READ, NONE),
     route("GET", "/api/audit/checkpoint", AUDIT_READ, NONE),
@@ -234,8 +235,14 @@ pub(crate) const ROUTES: &[RouteRow] = &[
 
 /// Lists that page: the rest of what is read without an id is read whole.
 pub(crate) fn lists() -> impl Iterator<Item = &'static RouteRow> {
-    let whole =
-        ["/api/org/{orgId}/policies", "/api/org/{orgId}/costs", "/api/audit/export", "/api/audit/checkpoint", "/api/audit/keys"];
+    let whole = [
+        "/api/org/{orgId}/policies",
+        "/api/org/{orgId}/costs",
+        "/api/audit/newer",
+        "/api/audit/export",
+        "/api/audit/checkpoint",
+        "/api/audit/keys",
+    ];
     let names_things = |row: &RouteRow| row.path.ends_with("Id}") || row.path.replace("{orgId}", "").contains("Id}");
     let read = move |row: &&RouteRow| row.method == "GET" && matches!(row.need, Need::Scope(_)) && !names_things(row);
     ROUTES.iter().filter(read).filter(move |row| !whole.contains(&row.path))

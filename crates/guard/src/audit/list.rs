@@ -14,7 +14,7 @@ use super::sql;
 const LOOKED_AT_MAX: u32 = 5_000;
 
 /// Which entries are asked for; what is `None` does not matter.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default)]
 pub struct AuditFilter {
     /// What happened (`call.refused`).
     pub event_type: Option<String>,

@@ -6,14 +6,14 @@ use axum::extract::State;
 use axum::response::{IntoResponse, Response};
 use bytes::Bytes;
 use futures_util::stream;
-use guard::{Access, AuditEntry};
+use guard::{Access, AuditEntry, AuditFilter};
 use http::header;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
-use super::audit_page::{Asked, AuditPage};
+use super::audit_page::{AuditPage, NewerPage};
 use super::body::{Body, OptionalBody};
 use super::document::Conflict;
 use super::error::{ApiError, Result};
@@ -28,6 +28,7 @@ use crate::state::Shared;
 pub(super) fn routes() -> OpenApiRouter<Shared> {
     OpenApiRouter::default()
         .routes(routes!(list))
+        .routes(routes!(newer))
         .routes(routes!(export))
         .routes(routes!(verify))
         .routes(routes!(checkpoint))
@@ -72,6 +73,12 @@ struct AuditAnswer {
     events: Vec<AuditEntry>,
     #[schema(required)]
     next_cursor: Option<String>,
+}
+
+#[derive(Serialize, ToSchema)]
+struct NewerAnswer {
+    #[schema(value_type = Vec<EntryView>)]
+    events: Vec<AuditEntry>,
 }
 
 /// What a verification found.
@@ -171,8 +178,7 @@ struct PruneAnswer {
     held_by: Option<String>,
 }
 
-/// Lists what happened, newest first. A page may be short and not be the last: `nextCursor` says. With `after`, what happened
-/// after that entry, oldest first.
+/// Lists what happened, newest first. A page may be short and not be the last: `nextCursor` says.
 #[utoipa::path(
     get, path = "/api/audit", operation_id = "listAudit", tag = "audit", params(AuditPage),
     responses((status = 200, description = "A page of entries.", body = AuditAnswer), Admitted<AuditRead>)
@@ -182,15 +188,24 @@ async fn list(
     access: Admitted<AuditRead>,
     Query(page): Query<AuditPage>,
 ) -> Result<Json<AuditAnswer>> {
-    let audit = state.guard.audit(&access)?;
-    let (events, next) = match page.request()? {
-        Asked::Back(filter, request) => {
-            let page = audit.list(&filter, &request).await?;
-            (page.items, page.next)
-        }
-        Asked::On(number, rows) => (audit.after(number, rows).await?, None),
-    };
-    Ok(Json(AuditAnswer { events, next_cursor: next_cursor(next.as_ref()) }))
+    let (filter, request): (AuditFilter, _) = page.request();
+    let page = state.guard.audit(&access)?.list(&filter, &request).await?;
+    let next_cursor = next_cursor(page.next.as_ref());
+    Ok(Json(AuditAnswer { events: page.items, next_cursor }))
+}
+
+/// Lists all that happened after an entry, oldest first: for following the trail without a gap.
+#[utoipa::path(
+    get, path = "/api/audit/newer", operation_id = "followAudit", tag = "audit", params(NewerPage),
+    responses((status = 200, description = "The next entries; none while nothing is new.", body = NewerAnswer), Admitted<AuditRead>)
+)]
+async fn newer(
+    State(state): State<Shared>,
+    access: Admitted<AuditRead>,
+    Query(page): Query<NewerPage>,
+) -> Result<Json<NewerAnswer>> {
+    let (number, rows) = page.request();
+    Ok(Json(NewerAnswer { events: state.guard.audit(&access)?.after(number, rows).await? }))
 }
 
 /// Everything, oldest first, one entry a line. That it was read is the last of them.

@@ -7,7 +7,6 @@ use utoipa::openapi::path::{Parameter, ParameterIn};
 use utoipa::openapi::schema::{ObjectBuilder, Type};
 use utoipa::{IntoParams, PartialSchema};
 
-use super::error::{ApiError, Result};
 use super::page::{After, OrgQuery, Page, Rows, query, request};
 use super::text::Label;
 use super::wire::Time;
@@ -24,33 +23,13 @@ pub(super) struct AuditPage {
     request_id: Option<Label>,
     since: Option<Time>,
     until: Option<Time>,
-    after: Option<Number>,
     limit: Option<Rows>,
     cursor: Option<After>,
 }
 
-/// The number of an entry; 0 comes before the first.
-pub(super) struct Number(u64);
-
-impl<'de> Deserialize<'de> for Number {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> std::result::Result<Self, D::Error> {
-        let text = String::deserialize(deserializer)?;
-        let number = text.parse().ok().filter(|number| *number <= i64::MAX.unsigned_abs());
-        number.map(Self).ok_or_else(|| de::Error::custom("`after` is the number of an entry, or 0"))
-    }
-}
-
-/// What of the trail is asked for.
-pub(super) enum Asked {
-    /// Entries that pass a filter, newest first.
-    Back(AuditFilter, PageRequest),
-    /// All entries with a higher number than this, oldest first, and how many at most.
-    On(u64, u32),
-}
-
 impl AuditPage {
     /// What the trail is asked.
-    pub(super) fn request(self) -> Result<Asked> {
+    pub(super) fn request(self) -> (AuditFilter, PageRequest) {
         let filter = AuditFilter {
             event_type: self.event_type.map(|text| text.0),
             actor: self.actor_id.map(|text| text.0),
@@ -59,13 +38,7 @@ impl AuditPage {
             since: self.since.map(|time| time.0),
             until: self.until.map(|time| time.0),
         };
-        let is_filtered = filter != AuditFilter::default() || self.cursor.is_some();
-        let page = request(self.limit, self.cursor);
-        match self.after {
-            Some(_) if is_filtered => Err(ApiError::invalid("`after` goes with `limit` alone: filter the entries as they come")),
-            Some(number) => Ok(Asked::On(number.0, page.rows)),
-            None => Ok(Asked::Back(filter, page)),
-        }
+        (filter, request(self.limit, self.cursor))
     }
 }
 
@@ -82,10 +55,49 @@ impl IntoParams for AuditPage {
         }
         parameters.push(query("since", "Not before this time.", Time::schema()));
         parameters.push(query("until", "Before this time.", Time::schema()));
-        let number = ObjectBuilder::new().schema_type(Type::Integer).minimum(Some(0));
-        let meaning = "All entries after this number, oldest first: for following the trail. Goes with `limit` alone.";
-        parameters.push(query("after", meaning, number));
         parameters.extend(Page::into_params(&place));
+        parameters
+    }
+}
+
+/// The largest number that JSON carries without loss; no trail has so many entries.
+const NUMBER_MAX: u64 = (1 << 53) - 1;
+
+/// What `GET /api/audit/newer` takes.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct NewerPage {
+    #[serde(rename = "org")]
+    _org: Option<String>,
+    after: Option<Number>,
+    limit: Option<Rows>,
+}
+
+impl NewerPage {
+    /// The number that the entries come after, and how many at most.
+    pub(super) fn request(self) -> (u64, u32) {
+        (self.after.map_or(0, |number| number.0), request(self.limit, None).rows)
+    }
+}
+
+/// The number of an entry; 0 comes before the first.
+struct Number(u64);
+
+impl<'de> Deserialize<'de> for Number {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let text = String::deserialize(deserializer)?;
+        let digits = text.bytes().all(|byte| byte.is_ascii_digit());
+        let number = text.parse().ok().filter(|number| digits && *number <= NUMBER_MAX);
+        number.map(Self).ok_or_else(|| de::Error::custom("`after` is the number of an entry, or 0"))
+    }
+}
+
+impl IntoParams for NewerPage {
+    fn into_params(place: impl Fn() -> Option<ParameterIn>) -> Vec<Parameter> {
+        let number = ObjectBuilder::new().schema_type(Type::Integer).minimum(Some(0)).maximum(Some(NUMBER_MAX));
+        let mut parameters = OrgQuery::into_params(&place);
+        parameters.push(query("after", "The number of the last entry that is known; without it all are new.", number));
+        parameters.extend(Page::into_params(&place).into_iter().filter(|parameter| parameter.name == "limit"));
         parameters
     }
 }

@@ -114,13 +114,8 @@ impl IntoParams for WhoamiPage {
     }
 }
 
-/// A caller whose credential is good.
-enum Known {
-    /// The instance admin, who named no org.
-    Operator,
-    /// Anyone else, and the instance admin in the org that was named.
-    In(Access),
-}
+/// A caller whose credential is good, in its org. The instance admin who named no org is in none.
+struct Known(Option<Access>);
 
 impl FromRequestParts<Shared> for Known {
     type Rejection = ApiError;
@@ -129,9 +124,9 @@ impl FromRequestParts<Shared> for Known {
         let org = asked_org(parts, state).await;
         let credential = credential(parts);
         if org.is_none() && state.guard.instance_access(&credential).await.is_ok() {
-            return Ok(Self::Operator);
+            return Ok(Self(None));
         }
-        Ok(Self::In(state.guard.access(&credential, org.as_deref()).await?))
+        Ok(Self(Some(state.guard.access(&credential, org.as_deref()).await?)))
     }
 }
 
@@ -140,8 +135,8 @@ impl FromRequestParts<Shared> for Known {
     get, path = "/api/whoami", operation_id = "describeCredential", tag = "orgs", params(WhoamiPage),
     responses((status = 200, description = "The credential.", body = WhoamiAnswer), Admitted<AnyCredential>)
 )]
-async fn whoami(State(state): State<Shared>, caller: Known, Query(page): Query<WhoamiPage>) -> Result<Json<WhoamiAnswer>> {
-    let Known::In(access) = caller else {
+async fn whoami(State(state): State<Shared>, Known(access): Known, Query(page): Query<WhoamiPage>) -> Result<Json<WhoamiAnswer>> {
+    let Some(access) = access else {
         return Ok(Json(WhoamiAnswer {
             credential: (&Who::InstanceAdmin).into(),
             org: None,

@@ -41,7 +41,8 @@ async fn follow(place: &Workplace, filter: &Filter, rows_max: u64, as_json: bool
         show(entry, as_json)?;
     }
     loop {
-        let answer = place.api.get(&format!("{trail}&after={seen}&limit={ROWS}")).await?;
+        let newer = place.query("/api/audit/newer");
+        let answer = place.api.get(&format!("{newer}&after={seen}&limit={ROWS}")).await?;
         for entry in events(&answer) {
             seen = seen.max(number(entry));
             if filter.passes(entry) {

@@ -105,7 +105,19 @@ both_engines! {
 /// `toolcrib stdio` on a server that runs elsewhere.
 fn stdio(tenant: &Tenant<'_>) -> Command {
     let mut command = Command::new(binary());
-    command.args(["stdio", "--url", &tenant.crib.url, "--key", &tenant.key, "--org", &tenant.org, "--project", &tenant.project]);
+    command.args([
+        "stdio",
+        "--tool-names",
+        "canonical",
+        "--url",
+        &tenant.crib.url,
+        "--key",
+        &tenant.key,
+        "--org",
+        &tenant.org,
+        "--project",
+        &tenant.project,
+    ]);
     // Nothing of whoever runs the tests: neither a server of theirs nor a proxy.
     command.env_clear().env("HOME", tenant.crib.folder.path()).current_dir(tenant.crib.folder.path()).kill_on_drop(true);
     command

@@ -32,9 +32,10 @@ both_engines! {
         for named in ["tone", "Tone", &first] {
             assert_eq!(terminal.json(&format!("brick show {named}")).await["brick"]["brick_id"], json!(first), "{named}");
         }
-        let second = terminal.json(draft).await["structuredContent"].take();
-        let shown = terminal.json(&format!("brick show {}", text(&second["brick_key"]))).await;
-        assert_eq!(shown["brick"]["brick_id"], second["brick_id"], "a key is one brick's alone");
+        let second = text(&terminal.json(draft).await["structuredContent"]["brick_id"]).to_owned();
+        let key = text(&terminal.json(&format!("brick show {second}")).await["brick"]["brick_key"]).to_owned();
+        assert_eq!(terminal.json(&format!("brick show {key}")).await["brick"]["brick_id"], json!(second), "a key is one brick's");
+        assert_eq!(terminal.json("brick show tone").await["brick"]["brick_id"], json!(first), "and comes before a name");
         let kit = format!(r#"call kits.create_draft '{{"name": "Replies", "brick_ids": ["{first}"]}}'"#);
         let kits = [terminal.json(&kit).await, terminal.json(&kit).await].map(|made| text(&made["structuredContent"]["kit_id"]).to_owned());
         let code = text(&terminal.json(&format!("kit show {}", kits[0])).await["kit"]["kit_code"]).to_owned();

@@ -111,7 +111,7 @@ async fn a_key_decides_nothing_and_neither_does_a_member() {
 
 /// Types at a real terminal: waits for each prompt before it types, and prints what the screen showed and the exit code.
 const TYPIST: &str = r#"
-import os, pty, re, sys
+import os, pty, sys
 typed = [line.split("=", 1) for line in os.environ["TYPED"].split("\n")]
 child, screen = pty.fork()
 if child == 0:
