@@ -28,7 +28,7 @@ both_engines! {
         let session = tenant.session().await;
         session.call("bricks.list", json!({})).await.result();
         let hook = tenant.webhook(&receiver.url, &[]).await;
-        session.call("kits.list", json!({"limit": 7})).await.result();
+        session.call("kits_list", json!({"limit": 7})).await.result();
         session.call("kits.get", json!({"kit_id": format!("kit_{}", "0".repeat(26))})).await.error();
         session.call("bricks.list", json!({"limit": "secret words"})).await.error();
         let got = receiver.take(7).await;
@@ -55,6 +55,7 @@ both_engines! {
         let body = |index: usize| got[index].json();
         let data = &body(1)["data"];
         assert_eq!((&data["outcome"], &data["sessionId"], &data["orgId"]), (&json!("completed"), &json!(session.id), &json!(tenant.org)));
+        assert_eq!((&data["legacyAlias"], body(2)["data"].get("legacyAlias")), (&json!("kits_list"), None));
         assert!(data["durationMs"].is_number() && data["argumentsDigest"].as_str().unwrap().starts_with("hmac-sha256:"));
         assert_eq!(body(4)["data"]["error"], json!({"code": -32602, "kind": "invalid_params", "message": "the arguments cannot be used"}));
         assert_eq!((&body(5)["data"]["denied"], body(2)["data"].get("denied")), (&json!(true), None));

@@ -153,7 +153,10 @@ async fn the_log_says_why_requests_were_refused() {
         if reply.status().as_u16() != status {
             panic!("{words}: {}", reply.status());
         }
-        let line = || server.lines().lines().find(|line| line.contains(&id)).map(str::to_owned);
+        let line = || {
+            let lines = server.lines();
+            lines.lines().find(|line| line.contains(&id)).map(str::to_owned)
+        };
         eventually("the log has the line", async || line().is_some()).await;
         let line = line().unwrap();
         assert!(line.contains("INFO") && line.contains(words) && line.contains(&status.to_string()), "{words}: {line}");

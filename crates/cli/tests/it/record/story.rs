@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use server::{Subscriber, Subscribers, VerbEvent};
 use store::Faults;
 
-use crate::support::{Crib, Engine, Session, Tenant, both_engines, call, eventually, modern};
+use crate::support::{Crib, Engine, Session, Tenant, both_engines, eventually, modern};
 
 /// Remembers every event, with the request it belongs to.
 #[derive(Default)]
@@ -181,7 +181,7 @@ async fn give_up(session: &Session<'_>, crib: &Crib) {
         figures.contains("toolcrib_calls_in_flight 1\n")
     };
     tokio::select! {
-        reply = session.rpc(&call(1, "bricks.create_draft", draft())) => panic!("nobody can write: {}", reply.text),
+        reply = session.call("bricks.create_draft", draft()) => panic!("nobody can write: {}", reply.text),
         () = eventually("the call is under way", in_flight) => {}
     }
 }
