@@ -20,13 +20,15 @@ const MASTER_KEY_FILE: &str = "master.key";
 const NODE_FILE: &str = "node";
 const EMBEDDER_FILE: &str = "embedder.json";
 const ENGINE_FILE: &str = "engine";
+/// An operator may have written it before the first start.
+const SETTINGS_FILE: &str = "toolcrib.toml";
 const CACHE_FOLDER: &str = "cache";
 const CACHE_RESTORE_FILE: &str = "restore";
 /// What a database is called while it is being restored.
 const RESTORING: &str = "toolcrib.db.restoring";
 
 /// Names by which a data folder is known as one.
-const OURS: [&str; 5] = [LOCK_FILE, DATABASE_FILE, SERVER_FILE, MASTER_KEY_FILE, NODE_FILE];
+const OURS: [&str; 6] = [LOCK_FILE, DATABASE_FILE, SERVER_FILE, MASTER_KEY_FILE, NODE_FILE, SETTINGS_FILE];
 
 /// The `reason` of the error when another server holds the folder: it may be gone in a moment.
 pub const LOCKED: &str = "data_folder_locked";

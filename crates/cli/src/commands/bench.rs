@@ -31,7 +31,7 @@ enum What {
         #[arg(long)]
         json: bool,
     },
-    /// A fleet of clients that makes every kind of call: throughput, P50, P99, failures, peak memory
+    /// A fleet of clients: calls in a second, P50, P99, failed calls and peak memory
     #[command(after_help = "Exit code 1 when a figure misses its aim. Build with --release, or the figures mean nothing.")]
     Load {
         /// Clients, each with one call under way

@@ -170,7 +170,11 @@ impl<T: DeserializeOwned> FromRequestParts<Shared> for Query<T> {
             Err(rejection) => {
                 let text = rejection.body_text();
                 let reason = text.split_once(": ").map_or(text.as_str(), |(_, reason)| reason);
-                Err(ApiError::invalid(format!("the query cannot be used: {reason}")))
+                // The reader of queries puts the parameter first.
+                Err(ApiError::invalid(match reason.split_once(": ") {
+                    Some((parameter, reason)) => format!("the query parameter `{parameter}` cannot be used: {reason}"),
+                    None => format!("the query cannot be used: {reason}"),
+                }))
             }
         }
     }

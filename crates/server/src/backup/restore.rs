@@ -3,6 +3,7 @@
 use std::fs::{self, OpenOptions};
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use base::{Error, Kind, Result};
 use guard::{BackupCheck, MasterKey, Trails};
@@ -15,7 +16,11 @@ use super::place::{remove_database, sync_folder_of, take_place};
 use super::{Passing, open, unreadable, with_suffix};
 use crate::checkpoints;
 use crate::config::Config;
-use crate::data_folder::DataFolder;
+use crate::data_folder::{DataFolder, LOCKED};
+
+/// How often, and how long apart, a folder is tried that is locked.
+const LOCKED_TRIES: u32 = 5;
+const LOCKED_PAUSE: Duration = Duration::from_millis(50);
 
 /// What a restore is allowed to do.
 #[derive(Clone, Copy, Debug, Default)]
@@ -49,12 +54,23 @@ pub fn restore(config: &Config, runtime: &Handle, file: &Path, how: Restore, tol
     // Before a folder is made for it. It is opened once: it may be a pipe.
     fs::metadata(file).map_err(|error| unreadable(file, &error))?;
     let is_new = !config.data.exists();
-    let folder = DataFolder::lock(&config.data)?;
+    let folder = lock(&config.data)?;
     let done = Restoring { config, runtime, folder: &folder, how }.run(file, told);
     if done.is_err() && is_new {
         folder.remove_if_empty();
     }
     done
+}
+
+/// Locks the folder. A command that looks whether a server runs holds the lock for an instant, so it is tried again.
+fn lock(data: &Path) -> Result<DataFolder> {
+    for _ in 1..LOCKED_TRIES {
+        match DataFolder::lock(data) {
+            Err(error) if error.data().get("reason").is_some_and(|reason| reason == LOCKED) => std::thread::sleep(LOCKED_PAUSE),
+            locked => return locked,
+        }
+    }
+    DataFolder::lock(data)
 }
 
 struct Restoring<'r> {

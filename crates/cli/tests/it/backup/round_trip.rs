@@ -43,7 +43,7 @@ async fn fill(tenant: &Tenant<'_>) -> (String, String, String) {
     let kit = session.call("kits.create_draft", kit).await;
     assert_eq!(kit.status, 200, "{}", kit.text);
     session.call("af_memory_remember", json!({"content": "We store money as integer cents"})).await.result();
-    let fact = json!({"source": "checkout", "relationship": "stores_carts_in", "target": "Redis"});
+    let fact = json!({"source": {"name": "checkout"}, "relationship": "stores_carts_in", "target": {"name": "Redis"}});
     session.call("graph_ingest", json!({"triplets": [fact]})).await.result();
     let policy = json!({"cedar": "permit (principal, action, resource);"});
     tenant.put("policies/extra", policy).await.expect(200);
