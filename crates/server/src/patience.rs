@@ -103,7 +103,7 @@ mod tests {
         let (mut client, server) = duplex(1);
         let mut server = Patient::new(server, PATIENCE);
         let slow = async {
-            for _ in 0..5 {
+            for _ in 0..4 {
                 tokio::time::sleep(PATIENCE - Duration::from_secs(1)).await;
                 client.read_u8().await.unwrap();
             }
