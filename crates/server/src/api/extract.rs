@@ -168,6 +168,11 @@ impl<T: DeserializeOwned> FromRequestParts<Shared> for Query<T> {
             Err(rejection) => {
                 let text = rejection.body_text();
                 let reason = text.split_once(": ").map_or(text.as_str(), |(_, reason)| reason);
+                // The name of a parameter is the caller's own text.
+                let reason = match reason.split_once(": ") {
+                    Some((name, reason)) => format!("`{name}`: {reason}"),
+                    None => reason.to_owned(),
+                };
                 Err(ApiError::invalid(format!("the query cannot be used: {reason}")))
             }
         }
