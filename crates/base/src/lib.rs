@@ -19,6 +19,6 @@ pub use id::{
     AgentId, BrickId, BrickVersionId, EntityId, EventId, KeyId, KitId, KitVersionId, ObservationId, OrgId, ProjectId, RequestId,
     SessionId, TokenId, TripletId, UserId, WebhookId,
 };
-pub use network::{Network, is_public};
+pub use network::{Network, is_public, neighbourhood};
 pub use principal::{Actor, Allowlist, Door, Principal, ProjectView, ToolNames};
 pub use scope::{Scope, ScopeSet};

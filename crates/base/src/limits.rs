@@ -27,18 +27,30 @@ pub struct Limits {
     pub caller_calls_at_once: u32,
     /// Calls that one org may have under way at a node.
     pub org_calls_at_once: u32,
+    /// Bytes of request bodies and answers that one key or agent may have in memory at a node: four of the largest.
+    pub caller_bytes_at_once: usize,
+    /// Bytes of request bodies and answers that one org may have in memory at a node.
+    pub org_bytes_at_once: usize,
+    /// Bytes of request bodies and answers that all callers together may have in memory at a node: what its memory must bear.
+    pub bytes_at_once: usize,
     /// How long a tool may work on one call. What a peer or a person is waited for has limits of its own.
     pub call_seconds_max: u64,
-    /// Largest result of a tool. Models read results; one of this size is a mistake, and paging is the way.
+    /// Largest result of a tool, and of all answers to one batch. Models read results; one of this size is a mistake, and paging is
+    /// the way.
     pub result_bytes_max: usize,
-    /// Failed logins an agent key, an account or an address may make in a minute.
+    /// Failed attempts in a minute: with one agent key, from one address at agents' authentication, and at one account from one
+    /// address.
     pub login_failures_per_minute: u32,
     /// How long a session lives when its opener does not say.
     pub session_ttl_seconds: u64,
     /// Most connections at once; beyond it new ones wait in the kernel's queue.
     pub connections_max: usize,
+    /// Most connections of one address (IPv6: of one /64 network). Trusted proxies are exempt.
+    pub connections_per_address_max: usize,
     /// How long a client may take to send its request head, and then each next piece of its body.
     pub client_idle_seconds: u64,
+    /// How long a client may take none of an answer that waits for it.
+    pub client_write_seconds: u64,
     /// How long a stop waits for calls under way.
     pub drain_seconds: u64,
 }
@@ -57,21 +69,41 @@ impl Default for Limits {
             org_calls_burst: 10_000,
             caller_calls_at_once: 256,
             org_calls_at_once: 1_024,
+            caller_bytes_at_once: 64 * 1024 * 1024,
+            org_bytes_at_once: 128 * 1024 * 1024,
+            bytes_at_once: 256 * 1024 * 1024,
             call_seconds_max: 120,
             result_bytes_max: 16 * 1024 * 1024,
             login_failures_per_minute: 10,
             session_ttl_seconds: 24 * 60 * 60,
             connections_max: 4_096,
+            connections_per_address_max: 1_024,
             client_idle_seconds: 30,
+            client_write_seconds: 30,
             drain_seconds: 20,
         }
     }
 }
 
+/// Connections that may wait in the kernel's queue to be accepted: a fleet that starts at once fits in.
+pub const LISTEN_BACKLOG: u32 = 1_024;
+/// Bytes that a connection buffers in each direction: bounds what strangers make the server hold. A request's head fits in.
+pub const CONNECTION_BUFFER_BYTES: usize = 32 * 1024;
+/// An answer of at most this size is always sent, so that a caller learns what came of an effect although its budget is spent.
+pub const SMALL_ANSWER_BYTES: usize = 16 * 1024;
+/// JSON values in one request: each takes many times its text in memory.
+pub const JSON_VALUES_MAX: usize = 250_000;
+/// Computations that wait for a processor: beyond it callers are told to come back.
+pub const COMPUTATIONS_WAITING_MAX: usize = 1_024;
+/// How long a computation waits for a processor.
+pub const COMPUTATION_WAIT_SECONDS: u64 = 10;
 /// How long an agent's access token lives; there is no refresh.
 pub const AGENT_TOKEN_TTL_MS: i64 = 15 * 60 * 1_000;
 /// The longest session: a forgotten one must end some day.
 pub const SESSION_TTL_SECONDS_MAX: u64 = 30 * 24 * 60 * 60;
+/// How many times the failed logins of one address an account may have from all addresses together: guesses from many addresses
+/// stop, and one stranger does not lock a person out.
+pub const LOGIN_FAILURES_PER_ACCOUNT_FACTOR: u32 = 10;
 /// How long a console login lasts.
 pub const LOGIN_TTL_MS: i64 = 12 * 60 * 60 * 1_000;
 /// How long the key of a session that is over is remembered, so that an operator can still see which key did what.
@@ -257,3 +289,5 @@ pub const EMBED_ANSWER_BYTES_MAX: usize = 8 * 1024 * 1024;
 pub const EMBED_DIMENSION_MAX: usize = 8_192;
 /// How often word caches are written. What was not written is read from the rows again.
 pub const INDEX_FLUSH_SECONDS: u64 = 10;
+/// Largest row in a backup: more than any call can bring in.
+pub const BACKUP_FRAME_BYTES_MAX: u32 = 1024 * 1024 * 1024;

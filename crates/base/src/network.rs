@@ -84,6 +84,14 @@ fn is_isatap(address: IpAddr) -> bool {
     }
 }
 
+/// The address that stands for everything its owner can easily have: the address itself, and for IPv6 its /64 network.
+pub fn neighbourhood(address: IpAddr) -> IpAddr {
+    match address.to_canonical() {
+        IpAddr::V6(address) => IpAddr::V6(Ipv6Addr::from_bits(address.to_bits() & !u128::from(u64::MAX))),
+        address => address,
+    }
+}
+
 /// The first `bits` of a number that is `width` bits wide.
 fn leading(number: u128, width: u32, bits: u32) -> u128 {
     number.checked_shr(width.saturating_sub(bits)).unwrap_or(0)

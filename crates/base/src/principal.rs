@@ -119,6 +119,18 @@ impl Allowlist {
             Allowlist::Only(names) => spellings.into_iter().any(|name| names.contains(name)),
         }
     }
+
+    /// The tools that both lists name.
+    #[must_use]
+    pub fn intersection(&self, other: &Self) -> Self {
+        match (self, other) {
+            (Allowlist::All, other) => other.clone(),
+            (list, Allowlist::All) => list.clone(),
+            (Allowlist::Only(own), Allowlist::Only(other)) => {
+                Allowlist::Only(Arc::new(own.intersection(other).cloned().collect()))
+            }
+        }
+    }
 }
 
 /// How `tools/list` spells names.

@@ -115,6 +115,16 @@ impl ScopeSet {
         self.everything || (!other.everything && other.bits & !self.bits == 0)
     }
 
+    /// What both sets hold.
+    #[must_use]
+    pub const fn intersection(self, other: Self) -> Self {
+        match (self.everything, other.everything) {
+            (true, _) => other,
+            (_, true) => self,
+            (false, false) => Self { everything: false, bits: self.bits & other.bits },
+        }
+    }
+
     /// The words, in the order of [`Scope::ALL`].
     pub fn words(self) -> Vec<&'static str> {
         let everything = self.everything.then_some("*");
@@ -153,6 +163,16 @@ mod tests {
         assert!(ScopeSet::EVERYTHING.covers(some));
         assert!(!some.covers(ScopeSet::EVERYTHING));
         assert!(!some.covers(ScopeSet::of(&[Scope::KitsRead, Scope::KeysWrite])));
+    }
+
+    #[test]
+    fn an_intersection_holds_what_both_sets_hold() {
+        let some = ScopeSet::of(&[Scope::KitsRead, Scope::BricksRead]);
+        let other = ScopeSet::of(&[Scope::KitsRead, Scope::KeysWrite]);
+        assert_eq!(some.intersection(other), ScopeSet::of(&[Scope::KitsRead]));
+        assert_eq!(ScopeSet::EVERYTHING.intersection(some), some);
+        assert_eq!(some.intersection(ScopeSet::EVERYTHING), some);
+        assert_eq!(some.intersection(ScopeSet::NONE), ScopeSet::NONE);
     }
 
     #[test]

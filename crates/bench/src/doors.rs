@@ -167,7 +167,7 @@ impl Bench {
     }
 }
 
-fn create_draft(name: &str) -> Value {
+pub(crate) fn create_draft(name: &str) -> Value {
     let arguments = json!({"name": name, "type": "boolean", "evaluation_prompt": "Is the tone friendly?"});
     json!({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": "bricks.create_draft", "arguments": arguments}})
 }

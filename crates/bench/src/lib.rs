@@ -5,6 +5,7 @@
 mod connection;
 mod doors;
 mod echo;
+mod fleet;
 mod governance;
 mod graph;
 mod load;
@@ -21,6 +22,7 @@ mod words;
 
 pub use doors::{DoorsOptions, doors};
 pub use echo::echo;
+pub use fleet::{LoadOptions, load};
 pub use governance::{GovernanceOptions, governance};
 pub use graph::{GraphOptions, graph};
 pub use memory::{MemoryOptions, memory};

@@ -71,6 +71,11 @@ impl Process {
         self.status_bytes("VmHWM:")
     }
 
+    /// Its threads right now.
+    pub(crate) fn threads(&self) -> usize {
+        std::fs::read_dir(format!("/proc/{}/task", self.0.id())).map_or(0, Iterator::count)
+    }
+
     fn status_bytes(&self, name: &str) -> Result<u64> {
         let status = std::fs::read_to_string(format!("/proc/{}/status", self.0.id()))?;
         let line = status.lines().find_map(|line| line.strip_prefix(name)).with_context(|| format!("no {name}"))?;

@@ -3,8 +3,8 @@
 use clap::{Parser, Subcommand};
 
 use crate::commands::{
-    agent, audit, bench, brick, completions, connect, costs, doctor, eval, graph, key, memory, org, policy, project, run, serve,
-    session, stdio, tools, user, webhook,
+    agent, audit, backup, bench, brick, completions, connect, costs, doctor, eval, graph, key, login, memory, org, policy,
+    project, run, serve, session, stdio, tools, user, webhook,
 };
 use crate::help;
 
@@ -43,6 +43,13 @@ pub(crate) enum Command {
     #[command(after_help = help::CALL)]
     Call(Box<tools::CallArgs>),
 
+    /// Log in as a person, for what a person decides
+    #[command(after_help = help::LOGIN)]
+    Login(login::LoginArgs),
+    /// End the login that `toolcrib login` stored
+    #[command(after_help = help::LOGOUT)]
+    Logout(login::LogoutArgs),
+
     /// Check the setup and say what to do
     #[command(after_help = help::DOCTOR)]
     Doctor(doctor::DoctorArgs),
@@ -65,12 +72,12 @@ pub(crate) enum Command {
     /// People who log in to the console
     #[command(after_help = help::USER)]
     User(user::UserArgs),
-    /// Bricks: reviewed building blocks
+    /// Bricks: building blocks that agents draft and people publish
     #[command(after_help = help::BRICK)]
     Brick(brick::BrickArgs),
     /// Kits: sets of bricks
     #[command(after_help = help::KIT)]
-    Kit(brick::BrickArgs),
+    Kit(brick::KitArgs),
 
     /// Memory: what a project's agents noted
     #[command(after_help = help::MEMORY)]
@@ -92,6 +99,13 @@ pub(crate) enum Command {
     /// What calls came to
     #[command(after_help = help::COSTS)]
     Costs(costs::CostsArgs),
+
+    /// Back up everything to one file, beside a running server
+    #[command(after_help = help::BACKUP)]
+    Backup(Box<backup::BackupArgs>),
+    /// Restore a backup, on SQLite or PostgreSQL
+    #[command(after_help = help::RESTORE)]
+    Restore(Box<backup::RestoreArgs>),
 
     /// Measure recall on memories and questions of your own
     #[command(after_help = help::EVAL)]

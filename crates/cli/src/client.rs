@@ -1,35 +1,52 @@
-//! The management API over HTTP, and what its refusals mean to a person at a terminal.
+//! The management API over HTTP.
 
-use std::fmt;
 use std::time::Duration;
 
 use anyhow::{Context, Result, bail};
-use reqwest::{Client, Method, Response, StatusCode};
+use reqwest::{Client, Method, RequestBuilder, Response};
 use serde_json::{Map, Value};
 
 use crate::find::Found;
+pub(crate) use crate::refusal::ApiError;
+use crate::refusal::By;
 
 /// How long a server may take to accept a connection.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
 /// How long a management call may take.
 const CALL_TIMEOUT: Duration = Duration::from_secs(60);
+/// The name of the console's login cookie.
+const LOGIN_COOKIE: &str = "toolcrib_login";
 /// Rows asked for at a time: the most that a page has.
 const PAGE_ROWS: u64 = base::limits::PAGE_ROWS_MAX as u64;
-
-/// What has a command of its own that lists it.
-const LISTED: [&str; 10] = ["org", "project", "key", "session", "agent", "user", "brick", "kit", "policy", "webhook"];
 
 /// A client of one server's management API.
 #[derive(Clone, Debug)]
 pub(crate) struct Api {
     http: Client,
     found: Found,
+    /// A person's login, which is then used instead of the key.
+    login: Option<Login>,
+}
+
+/// A person's login at the console: its cookie, and the token that goes with every change.
+#[derive(Clone, Debug)]
+pub(crate) struct Login {
+    /// The cookie's value.
+    pub(crate) cookie: String,
+    /// The token.
+    pub(crate) csrf: String,
 }
 
 impl Api {
     /// A client of the server that was found.
     pub(crate) fn new(found: Found) -> Result<Self> {
-        Ok(Self { http: http_client(&found.url)?, found })
+        Ok(Self { http: http_client(&found.url)?, found, login: None })
+    }
+
+    /// A client that calls as the person who is logged in.
+    pub(crate) fn logged_in(url: &str, login: Login) -> Result<Self> {
+        let found = Found { url: url.to_owned(), key: String::new(), is_admin: false };
+        Ok(Self { login: Some(login), ..Self::new(found)? })
     }
 
     /// The server, and the key that is used.
@@ -43,6 +60,11 @@ impl Api {
 
     pub(crate) async fn post(&self, path: &str, body: &Value) -> Result<Value> {
         self.call(Method::POST, path, Some(body)).await
+    }
+
+    /// A POST to a route that takes no body.
+    pub(crate) async fn post_nothing(&self, path: &str) -> Result<Value> {
+        self.call(Method::POST, path, None).await
     }
 
     pub(crate) async fn patch(&self, path: &str, body: &Value) -> Result<Value> {
@@ -89,24 +111,48 @@ impl Api {
 
     /// An answer that is read as it comes, however long that takes.
     pub(crate) async fn stream(&self, path: &str) -> Result<Response> {
-        let request = self.http.get(format!("{}{path}", self.found.url)).bearer_auth(&self.found.key);
-        let response = request.send().await.map_err(|error| unreachable_server(&self.found.url, &error))?;
+        let request = self.http.get(format!("{}{path}", self.found.url));
+        let response = self.authorized(request).send().await.map_err(|error| unreachable_server(&self.found.url, &error))?;
         if response.status().is_success() {
             return Ok(response);
         }
-        read(response).await?;
+        self.read(response).await?;
         bail!("the server's answer is none that this release expects: `toolcrib doctor` compares the versions")
     }
 
     async fn call(&self, method: Method, path: &str, body: Option<&Value>) -> Result<Value> {
         let url = format!("{}{path}", self.found.url);
-        let mut request = self.http.request(method, &url).bearer_auth(&self.found.key).timeout(CALL_TIMEOUT);
+        let mut request = self.authorized(self.http.request(method, &url)).timeout(CALL_TIMEOUT);
         if let Some(body) = body {
             request = request.json(body);
         }
         let response = request.send().await.map_err(|error| unreachable_server(&self.found.url, &error))?;
-        read(response).await
+        self.read(response).await
     }
+
+    fn authorized(&self, request: RequestBuilder) -> RequestBuilder {
+        match &self.login {
+            Some(login) => {
+                request.header("cookie", format!("{LOGIN_COOKIE}={}", login.cookie)).header("x-csrf-token", &login.csrf)
+            }
+            None => request.bearer_auth(&self.found.key),
+        }
+    }
+
+    async fn read(&self, response: Response) -> Result<Value> {
+        read(response, if self.login.is_some() { By::Login } else { By::Key }).await
+    }
+}
+
+/// Posts to a route that takes no credential. The value of the login cookie comes with the answer, where there is one.
+pub(crate) async fn post_public(url: &str, path: &str, body: &Value) -> Result<(Value, Option<String>)> {
+    let request = http_client(url)?.post(format!("{url}{path}")).json(body).timeout(CALL_TIMEOUT);
+    let response = request.send().await.map_err(|error| unreachable_server(url, &error))?;
+    let cookies = response.headers().get_all("set-cookie").iter().filter_map(|value| value.to_str().ok());
+    let pairs = cookies.filter_map(|cookie| cookie.split(';').next()?.split_once('='));
+    let cookie = pairs.filter(|(name, _)| *name == LOGIN_COOKIE).map(|(_, value)| value.to_owned()).next();
+    let answer = read(response, By::Nobody).await?;
+    Ok((answer, cookie))
 }
 
 /// An HTTP client for `url`: no redirects (a key is for one server), no proxy on the way to this machine itself.
@@ -156,81 +202,18 @@ pub(crate) fn causes(error: &dyn std::error::Error) -> String {
     cause.to_string()
 }
 
-async fn read(response: Response) -> Result<Value> {
+async fn read(response: Response, by: By) -> Result<Value> {
     let status = response.status();
     let retry_after = response.headers().get("retry-after").and_then(|value| value.to_str().ok()).map(str::to_owned);
     let bytes = response.bytes().await.context("the server's answer broke off")?;
     let body = if bytes.is_empty() { Ok(Value::Null) } else { serde_json::from_slice(&bytes) };
     match body {
         Ok(body) if status.is_success() => Ok(body),
-        Ok(body) => Err(ApiError::new(status, body, retry_after).into()),
+        Ok(body) => Err(ApiError::new(status, body, retry_after).by(by).into()),
         Err(_) if status.is_success() => bail!("the server's answer is no JSON: does something else listen at this url?"),
-        Err(_) => Err(ApiError::new(status, Value::Null, retry_after).into()),
+        Err(_) => Err(ApiError::new(status, Value::Null, retry_after).by(by).into()),
     }
 }
-
-/// A refusal by the API.
-#[derive(Debug)]
-pub(crate) struct ApiError {
-    /// The HTTP status.
-    pub(crate) status: StatusCode,
-    body: Value,
-    retry_after: Option<String>,
-}
-
-impl ApiError {
-    fn new(status: StatusCode, body: Value, retry_after: Option<String>) -> Self {
-        Self { status, body, retry_after }
-    }
-
-    /// What is wrong with the text that was sent, where that is the reason.
-    pub(crate) fn findings(&self) -> &[Value] {
-        self.body.get("findings").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default()
-    }
-
-    fn hint(&self) -> Option<String> {
-        let text = match self.status {
-            StatusCode::UNAUTHORIZED => {
-                "the server does not know this key, or it was revoked or has expired: check --key and TOOLCRIB_KEY; on the \
-                 server's machine, leave both out"
-            }
-            StatusCode::FORBIDDEN => {
-                "the key is good, but not for this: use one with more scopes or projects (`toolcrib key add --scope …`), or the \
-                 instance admin's on the server's machine"
-            }
-            StatusCode::NOT_FOUND => return self.missing().map(|noun| format!("`toolcrib {noun} list` shows what there is")),
-            StatusCode::TOO_MANY_REQUESTS => {
-                return Some(format!("wait {} s and try again", self.retry_after.as_deref().unwrap_or("a few")));
-            }
-            status if status.is_server_error() => "the server's log says more; `toolcrib doctor` checks the rest",
-            _ => return None,
-        };
-        Some(text.to_owned())
-    }
-
-    /// What there is none of, when a command lists such things.
-    fn missing(&self) -> Option<&'static str> {
-        let (_, what) = self.body.get("error")?.as_str()?.split_once("no such ")?;
-        LISTED.into_iter().find(|noun| what.split([',', ' ']).next() == Some(noun))
-    }
-}
-
-impl fmt::Display for ApiError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let reason = self.status.canonical_reason().unwrap_or("refused");
-        let said = self.body.get("error").and_then(Value::as_str).unwrap_or(reason);
-        write!(f, "{said} ({})", self.status.as_u16())?;
-        for finding in self.findings() {
-            write!(f, "\n  {finding}")?;
-        }
-        match self.hint() {
-            Some(hint) => write!(f, "\nhint: {hint}"),
-            None => Ok(()),
-        }
-    }
-}
-
-impl std::error::Error for ApiError {}
 
 /// One part of a path or of a query, with everything escaped that could end it.
 pub(crate) fn encode(part: &str) -> String {
@@ -248,35 +231,12 @@ pub(crate) fn encode(part: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use serde_json::json;
 
     #[test]
     fn parts_of_paths_cannot_leave_their_place() {
         assert_eq!(encode("prj_0abc-x.y~"), "prj_0abc-x.y~");
         assert_eq!(encode("a/b?c#d e%ü"), "a%2Fb%3Fc%23d%20e%25%C3%BC");
         assert_eq!(encode(".."), "%2E%2E");
-    }
-
-    #[test]
-    fn refusals_say_what_to_do() {
-        let says =
-            |status: u16, body: Value| ApiError::new(StatusCode::from_u16(status).unwrap(), body, Some("3".into())).to_string();
-        assert!(
-            says(401, json!({"error": "Unauthorized"}))
-                .starts_with("Unauthorized (401)\nhint: the server does not know this key")
-        );
-        assert!(
-            says(403, json!({"error": "this needs the scope `keys:write`"}))
-                .contains("`keys:write` (403)\nhint: the key is good")
-        );
-        assert_eq!(
-            says(404, json!({"error": "no such project"})),
-            "no such project (404)\nhint: `toolcrib project list` shows what there is"
-        );
-        assert!(says(404, json!({"error": "there is no such agent, or it is disabled"})).contains("`toolcrib agent list`"));
-        assert_eq!(says(404, json!({"error": "no such page"})), "no such page (404)");
-        assert_eq!(says(429, Value::Null), "Too Many Requests (429)\nhint: wait 3 s and try again");
-        assert!(says(503, Value::Null).contains("toolcrib doctor"));
     }
 
     #[test]

@@ -103,11 +103,11 @@ impl std::fmt::Display for RpcError {
         let code = self.0.get("code").map(Value::to_string).unwrap_or_default();
         let kind = text("/data/kind").map(|kind| format!(" ({kind})")).unwrap_or_default();
         write!(f, "{code}{kind}: {}", text("/message").unwrap_or_default())?;
-        // The first detail is the message once more.
-        let details = self.0.pointer("/data/details").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
-        for detail in details.iter().filter_map(|detail| detail.get("message")?.as_str()) {
-            if self.0.get("message").and_then(Value::as_str) != Some(detail) {
-                write!(f, "\n  {}", clean(detail))?;
+        // The first violation is the message once more.
+        let violations = self.0.pointer("/data/violations").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
+        for violation in violations.iter().filter_map(|violation| violation.get("message")?.as_str()) {
+            if self.0.get("message").and_then(Value::as_str) != Some(violation) {
+                write!(f, "\n  {}", clean(violation))?;
             }
         }
         for (label, pointer) in [("parameter", "/data/parameter"), ("request", "/data/request_id")] {
@@ -139,7 +139,7 @@ mod tests {
     fn errors_say_code_kind_and_parameter() {
         let error = RpcError(json!({"code": -32602, "message": "`name` is missing",
             "data": {"kind": "invalid_params", "parameter": "name", "retryable": false, "request_id": "req_1",
-                     "details": [{"message": "`name` is missing"}, {"message": "`nam` is no parameter"}]}}));
+                     "violations": [{"message": "`name` is missing"}, {"message": "`nam` is no parameter"}]}}));
         assert_eq!(
             error.to_string(),
             "-32602 (invalid_params): `name` is missing\n  `nam` is no parameter\n  parameter: name\n  request: req_1"

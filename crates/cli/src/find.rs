@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Result, bail};
 use clap::Args;
 
-use crate::environment;
+use crate::{environment, output};
 
 /// What a server holds locked in its data folder for as long as it runs.
 const LOCK_FILE: &str = "toolcrib.lock";
@@ -75,6 +75,22 @@ impl ServerArgs {
         }
     }
 
+    /// The command that starts the server of this data folder.
+    pub(crate) fn serve(&self) -> String {
+        match &self.data {
+            Some(data) => format!("`toolcrib serve --data {}`", output::quoted(&data.to_string_lossy())),
+            None => "`toolcrib serve`".to_owned(),
+        }
+    }
+
+    /// Where the server is, for what needs no key.
+    pub(crate) fn find_url(&self) -> Result<String> {
+        match &self.url {
+            Some(url) => checked_url(url),
+            None => self.find_in_data_folder().map(|found| found.url),
+        }
+    }
+
     /// A url without a key is fine when it is where the data folder's own server listens.
     fn with_own_key(&self, url: &str) -> Result<Found> {
         match look(&self.data_folder()?) {
@@ -87,10 +103,7 @@ impl ServerArgs {
 
     fn find_in_data_folder(&self) -> Result<Found> {
         let data = self.data_folder()?;
-        let serve = match &self.data {
-            Some(data) => format!("`toolcrib serve --data {}`", data.display()),
-            None => "`toolcrib serve`".to_owned(),
-        };
+        let serve = self.serve();
         match look(&data) {
             State::Running(Some(found)) => Ok(found),
             State::Running(None) => bail!("the server on the data folder {} is still starting: try again", data.display()),

@@ -31,6 +31,9 @@ pub(crate) const CONNECT: &str = "\
 Examples:
   toolcrib connect claude         writes .mcp.json: an entry that starts
                                   `toolcrib stdio`, without any secret in it
+  toolcrib connect claude --url https://crib.example
+                                  the same for a server elsewhere; the client
+                                  then needs TOOLCRIB_KEY in its environment
   toolcrib connect codex --project web
                                   writes .codex/config.toml
   toolcrib connect vscode --http --ttl 8h
@@ -39,7 +42,9 @@ Examples:
   toolcrib connect --print        prints an MCP config with a session's key
 
 Other entries in the file stay as they are. A file that cannot be read as JSON
-or TOML is not touched.";
+or TOML, or is a link that leads out of this directory, is not touched. The
+entry names the data folder when it is not ~/.local/share/toolcrib, because a
+client may pass on no environment. An entry that expires says when, on stderr.";
 
 pub(crate) const RUN: &str = "\
 Examples:
@@ -69,7 +74,7 @@ Example, as an entry of an MCP client (what `toolcrib connect` writes):
   {\"command\": \"toolcrib\", \"args\": [\"stdio\", \"--project\", \"web\"]}
 
 Opens a session on the running server, or on one of its own if none runs on
-the data folder, and ends it when stdin ends. One JSON message a line; logs go
+the data folder (it then says so on stderr), and ends it when stdin ends. One JSON message a line; logs go
 to stderr (TOOLCRIB_LOG=info shows more).";
 
 pub(crate) const TOOLS: &str = "\
@@ -118,14 +123,15 @@ Examples:
 pub(crate) const SESSION: &str = "\
 Examples:
   toolcrib session open --work-type bug_fix --ttl 8h --json
-  toolcrib session list --limit 10
+  toolcrib session list --state open
   toolcrib session end \"$SESSION\" --outcome accepted";
 
 pub(crate) const AGENT: &str = "\
 Examples:
   toolcrib agent add reviewer --scope bricks:read --tool bricks.list
   toolcrib agent set reviewer --disable
-  toolcrib agent rotate reviewer --json";
+  toolcrib agent rotate reviewer --json
+  cat agent.json | toolcrib agent token";
 
 pub(crate) const USER: &str = "\
 Examples:
@@ -136,12 +142,34 @@ Examples:
 pub(crate) const BRICK: &str = "\
 Examples:
   toolcrib brick list --limit 20
-  toolcrib brick show \"$BRICK\" --json";
+  toolcrib brick show tone --json
+  toolcrib brick publish tone
+
+Agents draft bricks (`bricks.create_draft`). An owner or admin publishes them:
+with the login that `toolcrib login` stored, or with --email and a password.";
 
 pub(crate) const KIT: &str = "\
 Examples:
   toolcrib kit list
-  toolcrib kit show \"$KIT\" --json";
+  toolcrib kit show Replies --json
+  toolcrib kit publish Replies
+
+Agents draft kits (`kits.create_draft`). An owner or admin publishes them:
+with the login that `toolcrib login` stored, or with --email and a password.";
+
+pub(crate) const LOGIN: &str = "\
+Examples:
+  toolcrib login
+  toolcrib login --url https://crib.example --email ada@acme.example
+  pass show crib | toolcrib login --email ada@acme.example --password-stdin
+
+`toolcrib user add` makes the person. The login is kept in a file that only
+you can read, below $XDG_STATE_HOME or ~/.local/state, for twelve hours.";
+
+pub(crate) const LOGOUT: &str = "\
+Examples:
+  toolcrib logout
+  toolcrib logout --url https://crib.example";
 
 pub(crate) const POLICY: &str = "\
 Examples:
@@ -158,6 +186,7 @@ has the model and recipes.";
 pub(crate) const AUDIT: &str = "\
 Examples:
   toolcrib audit list --type call.refused --since 1h
+  toolcrib audit list --follow
   toolcrib audit export --out audit.jsonl
   toolcrib audit jwks --out keys.json
   toolcrib audit checkpoint --out checkpoint.json
@@ -200,6 +229,30 @@ Examples:
   toolcrib graph import facts.jsonl --project other
 
 Importing states facts as agents do, for `label:import`; again changes nothing.";
+
+pub(crate) const BACKUP: &str = "\
+Examples:
+  toolcrib backup /var/backups
+  toolcrib backup crib.backup --data /var/lib/toolcrib --json
+  toolcrib backup verify crib.backup
+
+The server may run meanwhile: the backup holds everything that was
+acknowledged before it began, at one point in time. It never holds server.json
+or the master key. Keep the master key apart from the backups: a restore needs
+it. docs/operating.md has schedules and moves.";
+
+pub(crate) const RESTORE: &str = "\
+Examples:
+  toolcrib restore crib.backup --data /srv/crib --master-key-file master.key
+  toolcrib restore crib.backup --database-url postgres://crib@db/crib
+  toolcrib restore crib.backup --replace
+
+Stop the server first. The whole backup is checked before anything changes:
+checksums, row counts, audit trails, the schema, and that the master key opens
+the secrets in it. A backup of one engine restores to the other.
+
+API keys, agents, sessions and passwords work as they did when the backup was
+taken, and so do admin keys of the servers that used the data.";
 
 pub(crate) const EVAL: &str = "\
 Examples:

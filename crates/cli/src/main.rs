@@ -2,7 +2,8 @@
 //!
 //! Commands live in `commands`, one file each. What they share: `config` (settings from flags, environment and file), `find`
 //! (which server), `workplace` (which org and project), `client` (the API), `door` (the session door), `output` (tables and
-//! JSON). Nothing here reaches past the API: what the command line can do, any client can.
+//! JSON). Nothing here reaches past the API: what the command line can do, any client can. The exceptions are `serve`, and `backup`
+//! and `restore`, which work on the data itself.
 
 mod args;
 mod client;
@@ -17,6 +18,9 @@ mod help;
 mod logging;
 mod opening;
 mod output;
+mod person;
+mod prompt;
+mod refusal;
 mod workplace;
 
 use std::process::ExitCode;
@@ -27,8 +31,8 @@ use tokio::runtime::{Builder, Runtime};
 
 use args::{Cli, Command};
 use commands::{
-    agent, audit, bench, brick, completions, connect, costs, doctor, eval, graph, key, memory, org, policy, project, run, serve,
-    session, stdio, tools, user, webhook,
+    agent, audit, backup, bench, brick, completions, connect, costs, doctor, eval, graph, key, login, memory, org, policy,
+    project, run, serve, session, stdio, tools, user, webhook,
 };
 use config::Settings;
 
@@ -38,6 +42,8 @@ static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 /// What is logged by a command that is over in a moment.
 const CLIENT_FILTER: &str = "warn";
+/// Threads for work that blocks. Each kind of such work has a smaller limit of its own; this one holds for all of them together.
+const BLOCKING_THREADS_MAX: usize = 96;
 /// What is logged by a server.
 const SERVER_FILTER: &str = "info";
 
@@ -46,7 +52,7 @@ fn main() -> ExitCode {
         Ok(code) => code,
         Err(error) if output::is_closed_pipe(&error) => ExitCode::SUCCESS,
         Err(error) => {
-            eprintln!("error: {error:#}");
+            output::complain(&format!("error: {error:#}"));
             ExitCode::FAILURE
         }
     }
@@ -60,27 +66,36 @@ fn start(command: Command) -> Result<ExitCode> {
         Command::Serve(args) => {
             let settings = args.resolve()?;
             let (filter, format) = settings.logging(SERVER_FILTER);
-            logging::start(filter, format)?;
+            let _logging = logging::start(filter, format)?;
             logging::log_panics();
             let workers = settings.workers();
             on(threads(workers)?, serve::run(settings)).map(|()| ExitCode::SUCCESS)
         }
         Command::Eval(args) => {
-            start_client_log()?;
+            let _logging = start_client_log()?;
             on(threads(2)?, eval::run(args)).map(|()| ExitCode::SUCCESS)
         }
         Command::Bench(args) => {
-            start_client_log()?;
+            let _logging = start_client_log()?;
             let good = on(threads(2)?, bench::run(args))?;
             Ok(if good { ExitCode::SUCCESS } else { ExitCode::FAILURE })
         }
+        Command::Backup(args) => {
+            let _logging = start_client_log()?;
+            let good = on(threads(2)?, backup::run(*args))?;
+            Ok(if good { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+        }
+        Command::Restore(args) => {
+            let _logging = start_client_log()?;
+            on(threads(2)?, backup::run_restore(*args)).map(|()| ExitCode::SUCCESS)
+        }
         Command::Stdio(args) => {
-            start_client_log()?;
+            let _logging = start_client_log()?;
             // It may have a server inside.
             on(threads(2)?, stdio::run(*args)).map(|()| ExitCode::SUCCESS)
         }
         other => {
-            start_client_log()?;
+            let _logging = start_client_log()?;
             let runtime = Builder::new_current_thread().enable_all().build().context("cannot start the runtime")?;
             on(runtime, client(other))
         }
@@ -95,6 +110,8 @@ async fn client(command: Command) -> Result<ExitCode> {
         Command::Run(args) => run::run(*args).await.map(ExitCode::from),
         Command::Tools(args) => tools::run_tools(*args).await.map(success),
         Command::Call(args) => tools::run_call(*args).await.map(verdict),
+        Command::Login(args) => login::log_in(args).await.map(success),
+        Command::Logout(args) => login::log_out(args).await.map(success),
         Command::Doctor(args) => doctor::run(args).await.map(verdict),
         Command::Org(args) => org::run(args).await.map(success),
         Command::Project(args) => project::run(args).await.map(success),
@@ -110,7 +127,9 @@ async fn client(command: Command) -> Result<ExitCode> {
         Command::Costs(args) => costs::run(args).await.map(success),
         Command::Audit(args) => audit::run(args).await,
         Command::Policy(args) => policy::run(args).await.map(verdict),
-        Command::Bench(_)
+        Command::Backup(_)
+        | Command::Restore(_)
+        | Command::Bench(_)
         | Command::Eval(_)
         | Command::Serve(_)
         | Command::Stdio(_)
@@ -119,13 +138,18 @@ async fn client(command: Command) -> Result<ExitCode> {
     }
 }
 
-fn start_client_log() -> Result<()> {
+fn start_client_log() -> Result<logging::Logging> {
     let said = Settings::from_environment()?;
     logging::start(said.log.as_deref().unwrap_or(CLIENT_FILTER), said.log_format.unwrap_or_default())
 }
 
 fn threads(workers: usize) -> Result<Runtime> {
-    Builder::new_multi_thread().worker_threads(workers).enable_all().build().context("cannot start the runtime")
+    Builder::new_multi_thread()
+        .worker_threads(workers)
+        .max_blocking_threads(BLOCKING_THREADS_MAX)
+        .enable_all()
+        .build()
+        .context("cannot start the runtime")
 }
 
 /// Runs `work` to its end. A thread that still waits for stdin is not waited for.

@@ -20,7 +20,7 @@ pub(crate) struct SessionArgs {
     #[arg(long, value_name = "LABEL")]
     pub(crate) agent_label: Option<String>,
 
-    /// Registered agent that runs in the session, by id
+    /// Registered agent that runs in the session, by id or name
     #[arg(long = "agent", value_name = "AGENT")]
     pub(crate) agent_id: Option<String>,
 
@@ -28,7 +28,7 @@ pub(crate) struct SessionArgs {
     #[arg(long = "tool", value_name = "TOOL")]
     pub(crate) tools: Vec<String>,
 
-    /// How tools are listed: safe is for clients that break on names with a dot
+    /// How tools are listed: safe is for clients that break on names with a dot [default: safe for connect, run and stdio]
     #[arg(long, value_name = "NAMES")]
     pub(crate) tool_names: Option<ToolNames>,
 
@@ -77,6 +77,8 @@ pub(crate) struct Opened {
     pub(crate) key: String,
     /// Where agents reach it.
     pub(crate) mcp_url: String,
+    /// When it ends by itself.
+    pub(crate) expires_at: String,
     /// What an MCP client needs, ready to be written to a file.
     pub(crate) mcp_config: Value,
     /// The API's whole answer.
@@ -84,6 +86,11 @@ pub(crate) struct Opened {
 }
 
 impl SessionArgs {
+    /// The same with safe names unless others were asked for: for sessions that an MCP client uses, which may break on a dot.
+    pub(crate) fn for_a_client(self) -> Self {
+        Self { tool_names: self.tool_names.or(Some(ToolNames::Safe)), ..self }
+    }
+
     /// The request that opens a session in a project. What was not said is left to the server.
     pub(crate) fn request(&self, project: &str) -> Value {
         let mut request = json!({ "projectId": project });
@@ -114,6 +121,10 @@ impl SessionArgs {
 impl Workplace {
     /// Opens a session.
     pub(crate) async fn open_session(&self, project: &str, how: &SessionArgs) -> Result<Opened> {
+        let mut how = how.clone();
+        if let Some(named) = &how.agent_id {
+            how.agent_id = Some(self.agent(named).await?);
+        }
         let answer = self.api.post(&self.path("/sessions"), &how.request(project)).await.context("cannot open a session")?;
         Opened::read(answer).context(
             "the server's answer to a new session is not as this release expects it: `toolcrib doctor` compares the versions",
@@ -138,7 +149,8 @@ impl Opened {
         let text = |member: &str| answer.get(member).and_then(Value::as_str).map(str::to_owned);
         let entry = answer.pointer("/mcpConfig/mcpServers")?.as_object()?.values().next()?;
         let key = entry.pointer("/headers/Authorization")?.as_str()?.strip_prefix("Bearer ")?.to_owned();
-        Some(Self { id: text("sessionId")?, mcp_url: text("mcpUrl")?, mcp_config: answer.get("mcpConfig")?.clone(), key, answer })
+        let (id, mcp_url, expires_at) = (text("sessionId")?, text("mcpUrl")?, text("expiresAt")?);
+        Some(Self { id, mcp_url, expires_at, mcp_config: answer.get("mcpConfig")?.clone(), key, answer })
     }
 }
 

@@ -14,6 +14,11 @@ pub(crate) fn print(text: &str) -> Result<()> {
     writeln!(out, "{text}").and_then(|()| out.flush()).context(Unwritable)
 }
 
+/// Writes `text` and a line break to stderr. When nobody reads it, there is nobody to tell.
+pub(crate) fn complain(text: &str) {
+    let _ = writeln!(std::io::stderr().lock(), "{text}");
+}
+
 /// Writes JSON in a form that people can read too.
 pub(crate) fn print_json(value: &Value) -> Result<()> {
     print(&serde_json::to_string_pretty(value)?)
@@ -93,7 +98,8 @@ pub(crate) fn unwrapped(answer: &Value) -> &Value {
     }
 }
 
-fn cell(value: &Value) -> String {
+/// A value in a table.
+pub(crate) fn cell(value: &Value) -> String {
     match value {
         Value::Null => "-".to_owned(),
         Value::Bool(true) => "yes".to_owned(),
@@ -115,6 +121,12 @@ pub(crate) fn harmless(text: &str, lines: bool) -> String {
 /// The text of a tool: as it is for a program, harmless for a terminal.
 pub(crate) fn print_foreign(text: &str) -> Result<()> {
     if std::io::stdout().is_terminal() { print(&harmless(text, true)) } else { print(text) }
+}
+
+/// A word as a shell takes it: in quotes where it needs them.
+pub(crate) fn quoted(word: &str) -> String {
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || "/._-+:@%=,".contains(c);
+    if !word.is_empty() && word.chars().all(is_plain) { word.to_owned() } else { format!("'{}'", word.replace('\'', "'\\''")) }
 }
 
 /// Cells under one another, two spaces between columns, none at the end of a line.
@@ -158,6 +170,12 @@ mod tests {
             plan.kg_enabled  yes
             keys[0].id       key_1"#]]
         .assert_eq(&facts(unwrapped(&org)));
+    }
+
+    #[test]
+    fn words_are_quoted_where_a_shell_would_split_them() {
+        assert_eq!((quoted("/srv/a-b"), quoted("/srv/a b")), ("/srv/a-b".into(), "'/srv/a b'".into()));
+        assert_eq!((quoted("it's"), quoted("")), (r"'it'\''s'".into(), "''".into()));
     }
 
     #[test]

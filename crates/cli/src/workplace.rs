@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use anyhow::{Context, Result, bail};
-use base::ProjectId;
+use base::{AgentId, ProjectId, SessionId};
 use clap::Args;
 use serde_json::Value;
 
@@ -36,15 +36,15 @@ pub(crate) struct ProjectArg {
 
 /// The default org of an instance, and the default project of an org.
 const DEFAULT: &str = "default";
-/// Most projects that are looked through for a name.
-const PROJECTS_MAX: u64 = 10_000;
+/// Most rows that are looked through for a name.
+const ROWS_MAX: u64 = 10_000;
 
 /// A server and an org on it.
 #[derive(Clone, Debug)]
 pub(crate) struct Workplace {
     /// The management API.
     pub(crate) api: Api,
-    /// The org, by id or slug; empty where it goes without saying.
+    /// The org, by id or slug.
     pub(crate) org: String,
     json: bool,
 }
@@ -66,15 +66,6 @@ impl ClientArgs {
         let api = Api::new(self.server.find()?)?;
         Workplace::at(api, self.org.as_deref(), self.json).await
     }
-
-    /// The same for routes that name no org: there a key's own org goes without saying, so a key that may not look it up will do.
-    pub(crate) async fn key_workplace(&self) -> Result<Workplace> {
-        let api = Api::new(self.server.find()?)?;
-        match Workplace::at(api.clone(), self.org.as_deref(), self.json).await {
-            Err(error) if is_forbidden(&error) => Ok(Workplace { api, org: String::new(), json: self.json }),
-            place => place,
-        }
-    }
 }
 
 impl Workplace {
@@ -93,9 +84,9 @@ impl Workplace {
         format!("/api/org/{}{rest}", encode(&self.org))
     }
 
-    /// A path that names no org, with the org beside it where it must be said.
+    /// A path that names no org, with the org beside it.
     pub(crate) fn query(&self, path: &str) -> String {
-        if self.org.is_empty() { path.to_owned() } else { format!("{path}?org={}", encode(&self.org)) }
+        format!("{path}?org={}", encode(&self.org))
     }
 
     /// Prints an answer about one thing.
@@ -136,63 +127,85 @@ impl Workplace {
         choose(&self.projects().await?, argument.project.as_deref(), here.as_deref(), &self.org)
     }
 
-    async fn projects(&self) -> Result<Vec<Value>> {
-        let answer = self.api.list(&self.path("/projects"), "projects", PROJECTS_MAX).await?;
+    /// The projects that the credential covers, each with its id, name and root. Reading them needs no scope.
+    pub(crate) async fn projects(&self) -> Result<Vec<Value>> {
+        let answer = self.api.list(&self.query("/api/whoami"), "projects", ROWS_MAX).await?;
         Ok(answer.get("projects").and_then(Value::as_array).cloned().unwrap_or_default())
     }
 
     /// The id of the row in the org's list `member` that `named` names, by its id or by its `label`.
     pub(crate) async fn id_of(&self, member: &str, prefix: &str, label: &str, named: &str) -> Result<String> {
+        self.id_in(&self.path(&format!("/{member}")), member, prefix, &[label], named).await
+    }
+
+    /// The id of the row in the list at `path` that `named` names: by its id, else by the first of `labels` that fits any row.
+    pub(crate) async fn id_in(&self, path: &str, member: &str, prefix: &str, labels: &[&str], named: &str) -> Result<String> {
         if named.starts_with(prefix) {
             return Ok(named.to_owned());
         }
-        let answer = self.api.list(&self.path(&format!("/{member}")), member, PROJECTS_MAX).await?;
-        let rows = answer.get(member).and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
-        match named_row(rows, label, named) {
-            Ok(Some(id)) => Ok(id.to_owned()),
-            Ok(None) => bail!(
+        match self.ids_called(path, member, labels, named).await?.as_slice() {
+            [id] => Ok(id.clone()),
+            [] => bail!(
                 "there is no `{named}` among the {member} of `{}`: `toolcrib {} list` shows them",
                 self.org,
                 member.trim_end_matches('s')
             ),
-            Err(Several) => bail!("several {member} are called `{named}`: name the one you mean by its id"),
+            several => bail!("several {member} are called `{named}`: name one by its id: {}", several.join(", ")),
+        }
+    }
+
+    /// The ids of the rows in the list at `path` that are called `named`.
+    pub(crate) async fn ids_called(&self, path: &str, member: &str, labels: &[&str], named: &str) -> Result<Vec<String>> {
+        let answer = self.api.list(path, member, ROWS_MAX).await.map_err(|error| {
+            let why = format!("cannot look `{named}` up among the {member}: name it by its id");
+            if is_forbidden(&error) { error.context(why) } else { error }
+        })?;
+        let rows = answer.get(member).and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
+        Ok(named_rows(rows, labels, named).into_iter().map(str::to_owned).collect())
+    }
+
+    /// The id of an agent that was named by its id or its name. `label:WORD` and a session's id, which stand for agents that
+    /// nobody registered, stay as they are.
+    pub(crate) async fn agent(&self, named: &str) -> Result<String> {
+        if named.starts_with("label:") || named.starts_with(SessionId::PREFIX) {
+            return Ok(named.to_owned());
+        }
+        self.id_of("agents", AgentId::PREFIX, "name", named).await
+    }
+
+    /// The same where an agent may be named.
+    pub(crate) async fn agent_if_named(&self, named: Option<String>) -> Result<Option<String>> {
+        match named {
+            Some(named) => self.agent(&named).await.map(Some),
+            None => Ok(None),
         }
     }
 }
 
-/// A name that does not tell which row is meant.
-#[derive(Debug, PartialEq, Eq)]
-struct Several;
-
-/// The id of the row that is called `named`. One that lives is meant before those that were revoked: their names are free again.
-fn named_row<'v>(rows: &'v [Value], label: &str, named: &str) -> Result<Option<&'v str>, Several> {
-    let is_named = |row: &&Value| text(row, label).is_some_and(|label| label.eq_ignore_ascii_case(named));
-    let (live, revoked): (Vec<_>, Vec<_>) = rows.iter().filter(is_named).partition(|row| text(row, "revokedAt").is_none());
+/// The ids of the rows that are called `named`. Those that live come before those that were revoked: their names are free again.
+fn named_rows<'v>(rows: &'v [Value], labels: &[&str], named: &str) -> Vec<&'v str> {
+    let called = |label: &str| {
+        let is_named = |row: &&Value| text(row, label).is_some_and(|label| label.eq_ignore_ascii_case(named));
+        rows.iter().filter(is_named).collect::<Vec<_>>()
+    };
+    let found = labels.iter().map(|label| called(label)).find(|found| !found.is_empty()).unwrap_or_default();
+    let (live, revoked): (Vec<_>, Vec<_>) = found.into_iter().partition(|row| text(row, "revokedAt").is_none());
     let meant = if live.is_empty() { revoked } else { live };
-    match meant.as_slice() {
-        [] => Ok(None),
-        [row] => Ok(text(row, "id").or_else(|| text(row, "agent_id"))),
-        _ => Err(Several),
-    }
+    meant.into_iter().filter_map(|row| IDS.iter().find_map(|id| text(row, id))).collect()
 }
 
-/// The org that a key belongs to.
+/// The members that hold a row's id.
+const IDS: [&str; 4] = ["id", "agent_id", "brick_id", "kit_id"];
+
+/// The org that a credential belongs to, by its slug.
 async fn own_org(api: &Api) -> Result<String> {
-    let answer = api.get("/api/orgs").await.map_err(|error| {
-        if is_forbidden(&error) { error.context("cannot tell which org the key belongs to: pass --org") } else { error }
-    })?;
-    let orgs = answer.get("orgs").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
-    let ids = orgs.iter().filter_map(|org| text(org, "id")).collect::<Vec<_>>();
-    match ids.as_slice() {
-        [only] => Ok((*only).to_owned()),
-        [] => bail!("the key belongs to no org: pass --org"),
-        // Only the instance admin sees several.
-        _ => Ok(DEFAULT.to_owned()),
-    }
+    let answer = api.get("/api/whoami?limit=1").await?;
+    // Only the instance admin's key has none of its own.
+    Ok(answer.pointer("/org/slug").and_then(Value::as_str).unwrap_or(DEFAULT).to_owned())
 }
 
 /// Whether a key was good, and not for this.
-fn is_forbidden(error: &anyhow::Error) -> bool {
+pub(crate) fn is_forbidden(error: &anyhow::Error) -> bool {
     error.downcast_ref::<ApiError>().is_some_and(|refusal| refusal.status.as_u16() == 403)
 }
 
@@ -265,11 +278,20 @@ mod tests {
     #[test]
     fn a_name_means_the_row_that_lives() {
         let key = |id: &str, revoked: Option<&str>| json!({"id": id, "name": "ci", "revokedAt": revoked});
-        let named = |rows: &[Value]| named_row(rows, "name", "CI").map(|id| id.map(str::to_owned));
-        assert_eq!(named(&[]), Ok(None));
-        assert_eq!(named(&[key("key_1", Some("t")), key("key_2", None), key("key_3", Some("t"))]), Ok(Some("key_2".into())));
-        assert_eq!(named(&[key("key_1", Some("t"))]), Ok(Some("key_1".into())));
-        assert_eq!(named(&[key("key_1", None), key("key_2", None)]), Err(Several));
+        let named = |rows: &[Value]| named_rows(rows, &["name"], "CI").join(" ");
+        assert_eq!(named(&[]), "");
+        assert_eq!(named(&[key("key_1", Some("t")), key("key_2", None), key("key_3", Some("t"))]), "key_2");
+        assert_eq!(named(&[key("key_1", Some("t"))]), "key_1");
+        assert_eq!(named(&[key("key_1", None), key("key_2", None)]), "key_1 key_2");
+    }
+
+    #[test]
+    fn the_first_label_that_fits_decides() {
+        let brick = |id: &str, key: &str| json!({"brick_id": id, "brick_key": key, "brick_name": "Tone"});
+        let rows = [brick("brk_1", "tone"), brick("brk_2", "tone_2")];
+        let named = |named: &str| named_rows(&rows, &["brick_key", "brick_name"], named).join(" ");
+        assert_eq!((named("tone").as_str(), named("TONE_2").as_str(), named("nope").as_str()), ("brk_1", "brk_2", ""));
+        assert_eq!(named_rows(&rows, &["brick_name"], "tone"), ["brk_1", "brk_2"]);
     }
 
     #[test]

@@ -2,13 +2,14 @@
 
 use std::sync::Arc;
 
-use base::{Error, Kind, OrgId, ProjectId, RequestId, Result, Scope, ScopeSet, Timestamp};
+use base::{AgentId, Error, Kind, OrgId, ProjectId, RequestId, Result, Scope, ScopeSet, Timestamp};
 use store::{OrgStore, OrgTx, Seal, params};
 
 use crate::audit::{By, Event, Ledger};
 use crate::guard::Guard;
 use crate::identify::{Presented, bearer};
-use crate::keys::ProjectCover;
+use crate::keys::{AgentCover, ProjectCover};
+use crate::rate::UnderWay;
 use crate::refusal::Refusal;
 use crate::standing::Standing;
 use crate::tenants;
@@ -61,6 +62,8 @@ pub struct Access {
     pub(crate) who: Who,
     pub(crate) scopes: ScopeSet,
     pub(crate) cover: ProjectCover,
+    /// The registered agents that the caller may open sessions for.
+    pub(crate) agents: AgentCover,
     /// When the caller's own key dies: what it mints does not live longer.
     pub(crate) expires_at: Option<Timestamp>,
     /// What the caller was let in with.
@@ -172,6 +175,26 @@ impl Access {
         }
     }
 
+    /// Refuses a caller that may not open sessions for the agent.
+    pub(crate) fn require_agent(&self, agent: &AgentId) -> Result<()> {
+        if self.agents.covers(agent) {
+            return Ok(());
+        }
+        let message = format!("this key may not open sessions for the agent `{agent}`: use a key whose `agents` lists it");
+        Err(Error::new(Kind::NotPermitted, message))
+    }
+
+    /// Refuses everyone but an owner who is logged in and the instance admin. No key passes, whatever its scopes.
+    pub fn require_owner(&self) -> Result<()> {
+        match &self.who {
+            Who::InstanceAdmin | Who::User { role: Role::Owner, .. } => Ok(()),
+            Who::Key(_) | Who::User { .. } => {
+                let message = "only an owner who is logged in, or the instance admin, may do this: no other login, and no key";
+                Err(Error::new(Kind::NotPermitted, message))
+            }
+        }
+    }
+
     /// Refuses everyone but a person who may decide for the org.
     pub fn require_human_decision(&self) -> Result<()> {
         match &self.who {
@@ -220,12 +243,22 @@ impl Guard {
                     let access = self.make_access(&key.org, Who::Key(key.id), ScopeSet::default(), key.cover);
                     return Err(Refusal::ForbiddenTo(access.requester()));
                 }
-                self.rates.allowance_to_manage(&key.org, &key.id, self.key_rate()).take(1).await?;
+                self.rates.allowance_to_manage(&key.org, key.id.as_str(), self.key_rate()).take(1).await?;
                 self.require_own(&key.org, org).await?;
                 let access = self.make_access(&key.org, Who::Key(key.id), key.scopes, key.cover);
-                Ok(Access { expires_at: key.expires_at, standing: Standing::Key(key.id), ..access })
+                Ok(Access { agents: key.agents, expires_at: key.expires_at, standing: Standing::Key(key.id), ..access })
             }
         }
+    }
+
+    /// A place among the management calls under way, before anything of the request's body is read. People draw on a rate here; a
+    /// key has paid when it was let in.
+    pub async fn begin(&self, access: &Access) -> Result<UnderWay, Refusal> {
+        let allowance = self.rates.allowance_to_manage(access.org(), &access.who.label(), self.key_rate());
+        if matches!(access.who, Who::User { .. }) {
+            allowance.take(1).await?;
+        }
+        allowance.enter()
     }
 
     /// Lets in whoever holds the instance admin's key, and nobody else.
@@ -251,11 +284,17 @@ impl Guard {
     }
 
     pub(crate) fn make_access(&self, org: &OrgId, who: Who, scopes: ScopeSet, cover: ProjectCover) -> Access {
+        // What a key may do for agents stands in its row.
+        let agents = match &who {
+            Who::InstanceAdmin | Who::User { role: Role::Owner | Role::Admin, .. } => AgentCover::All,
+            Who::Key(_) | Who::User { role: Role::Member, .. } => AgentCover::none(),
+        };
         Access {
             rows: self.rows_of(org),
             who,
             scopes,
             cover,
+            agents,
             expires_at: None,
             standing: Standing::Server,
             clock: self.clock.clone(),

@@ -1,4 +1,4 @@
-//! Counting failed logins, so that nobody can guess for long. Attempts on unknown names count like any other.
+//! Counting failed attempts, so that nobody can guess for long. Attempts on unknown names count like any other.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -9,11 +9,16 @@ use crate::refusal::Refusal;
 
 const WINDOW_MS: i64 = 60_000;
 
-/// Failures of the last minute, by name and by address.
+/// Failures of the last minute, by name.
 pub(crate) struct Failures {
     clock: Clock,
-    failures_max: u32,
     windows: Cache<String, Arc<Mutex<Window>>>,
+}
+
+/// What attempts are counted under, and how many of them may fail in a minute.
+pub(crate) struct Attempts {
+    pub(crate) name: String,
+    pub(crate) max: u32,
 }
 
 struct Window {
@@ -22,44 +27,47 @@ struct Window {
 }
 
 impl Failures {
-    pub(crate) fn new(clock: Clock, failures_max: u32) -> Self {
-        Self { clock, failures_max, windows: Cache::new(limits::LIMITER_CACHE_MAX) }
+    pub(crate) fn new(clock: Clock) -> Self {
+        Self { clock, windows: Cache::new(limits::LIMITER_CACHE_MAX) }
     }
 
-    /// Refuses when one of `names` has failed too often in its minute.
-    pub(crate) fn check(&self, names: &[String]) -> Result<(), Refusal> {
+    /// Refuses when there were too many failures under one of the names in its minute.
+    pub(crate) fn check(&self, names: &[Attempts]) -> Result<(), Refusal> {
         let now = self.clock.now();
-        for window in names.iter().filter_map(|name| self.windows.get(name)) {
+        for (name, max) in names.iter().map(|attempts| (&attempts.name, attempts.max)) {
+            let Some(window) = self.windows.get(name) else {
+                continue;
+            };
             let window = window.lock().unwrap_or_else(PoisonError::into_inner);
             if window.is_of(now) {
-                window.refuse_beyond(self.failures_max, now)?;
+                window.refuse_beyond(max, now)?;
             }
         }
         Ok(())
     }
 
-    /// Counts an attempt under each of `names`, whatever comes of it: as many as may fail and not one more, however many are
-    /// made at once. Those beyond are refused, whether or not they are right.
-    pub(crate) fn attempt(&self, names: &[String]) -> Result<(), Refusal> {
+    /// Counts an attempt under each name, whatever comes of it: as many as may fail and not one more, however many are made at
+    /// once. Those beyond are refused, whether or not they are right.
+    pub(crate) fn attempt(&self, names: &[Attempts]) -> Result<(), Refusal> {
         // Who is refused under one name adds nothing to the other: nobody locks out someone else's.
         self.check(names)?;
         let now = self.clock.now();
-        for name in names {
+        for Attempts { name, max } in names {
             let fresh = || Arc::new(Mutex::new(Window { since: now, failures: 0 }));
             let window = self.windows.get_or_insert_with(name, || Ok::<_, ()>(fresh())).unwrap_or_else(|()| fresh());
             let mut window = window.lock().unwrap_or_else(PoisonError::into_inner);
             if !window.is_of(now) {
                 *window = Window { since: now, failures: 0 };
             }
-            window.refuse_beyond(self.failures_max, now)?;
+            window.refuse_beyond(*max, now)?;
             window.failures += 1;
         }
         Ok(())
     }
 
     /// The attempt was right: it was no failure.
-    pub(crate) fn forgive(&self, names: &[String]) {
-        for window in names.iter().filter_map(|name| self.windows.get(name)) {
+    pub(crate) fn forgive(&self, names: &[Attempts]) {
+        for window in names.iter().filter_map(|attempts| self.windows.get(&attempts.name)) {
             let mut window = window.lock().unwrap_or_else(PoisonError::into_inner);
             window.failures = window.failures.saturating_sub(1);
         }
@@ -85,27 +93,43 @@ impl Window {
 mod tests {
     use super::*;
 
+    fn named(name: &str, max: u32) -> [Attempts; 1] {
+        [Attempts { name: name.to_owned(), max }]
+    }
+
     #[test]
     fn ten_failures_close_the_door_for_the_rest_of_the_minute() {
         let clock = Clock::manual(Timestamp::from_ms(1_000_000));
-        let failures = Failures::new(clock.clone(), 10);
-        let name = ["agent:a".to_owned()];
+        let failures = Failures::new(clock.clone());
+        let name = named("agent:a", 10);
         for _ in 0..10 {
             assert!(failures.attempt(&name).is_ok());
         }
         clock.advance_ms(20_000);
         assert!(matches!(failures.check(&name), Err(Refusal::TooManyRequests { retry_after_seconds: 40 })));
-        assert!(failures.check(&["agent:b".to_owned()]).is_ok());
+        assert!(failures.check(&named("agent:b", 10)).is_ok());
         clock.advance_ms(40_000);
         assert!(failures.check(&name).is_ok());
     }
 
     #[test]
+    fn each_name_has_its_own_most() {
+        let failures = Failures::new(Clock::manual(Timestamp::from_ms(1_000_000)));
+        let [pair] = named("login:a/1", 2);
+        let [account] = named("user:a", 3);
+        let names = [pair, account];
+        assert!(failures.attempt(&names).is_ok() && failures.attempt(&names).is_ok());
+        assert!(failures.attempt(&names).is_err(), "the pair is spent");
+        assert!(failures.attempt(&named("user:a", 3)).is_ok(), "a refused attempt is not counted under the other name");
+        assert!(failures.attempt(&named("user:a", 3)).is_err());
+    }
+
+    #[test]
     fn a_clock_that_jumps_back_locks_nobody_out() {
         let clock = Clock::manual(Timestamp::from_ms(1_000_000));
-        let failures = Failures::new(clock.clone(), 1);
-        assert!(failures.attempt(&["a".to_owned()]).is_ok());
+        let failures = Failures::new(clock.clone());
+        assert!(failures.attempt(&named("a", 1)).is_ok());
         clock.advance_ms(-500_000);
-        assert!(failures.check(&["a".to_owned()]).is_ok());
+        assert!(failures.check(&named("a", 1)).is_ok());
     }
 }

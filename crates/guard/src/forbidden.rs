@@ -82,6 +82,16 @@ impl Forbidden {
         false
     }
 
+    /// Takes the number of one credential's last minute, if that is over.
+    fn take_last(&self, org: &OrgId, by: &By, now: Timestamp) -> Option<Counted> {
+        let mut windows = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let name = (*org, by.actor_id.clone());
+        let window = windows.get(&name).filter(|window| !window.is_of(now) && window.counted > 0)?;
+        let (actor_type, since, count) = (window.actor_type, window.since, window.counted);
+        windows.remove(&name);
+        Some(Counted { org: *org, actor_type, actor_id: name.1, since, count })
+    }
+
     /// Takes the numbers of the minutes that are over, or of all.
     fn take(&self, now: Timestamp, all: bool) -> Vec<Counted> {
         let mut windows = self.0.lock().unwrap_or_else(PoisonError::into_inner);
@@ -141,7 +151,12 @@ impl Guard {
     }
 
     pub(crate) async fn note_forbidden(&self, rows: &OrgStore, by: &By, event: Event) -> Result<()> {
-        if !self.forbidden.is_recorded(rows.org(), by, self.clock.now()) {
+        let now = self.clock.now();
+        // The number of the minute before comes first, so that the trail tells things in their order.
+        if let Some(counted) = self.forbidden.take_last(rows.org(), by, now) {
+            self.record_count(counted).await?;
+        }
+        if !self.forbidden.is_recorded(rows.org(), by, now) {
             return Ok(());
         }
         self.ledger.note(rows, by, event)?.await
@@ -151,20 +166,26 @@ impl Guard {
     pub async fn record_counted(&self, until_now: bool) -> Result<()> {
         let mut failed = Ok(());
         for counted in self.forbidden.take(self.clock.now(), until_now) {
-            let by = By { actor_type: counted.actor_type, actor_id: counted.actor_id.clone(), request: None };
-            let event = Event::new("refusals.counted", counted.actor_type, &counted.actor_id)
-                .with("count", counted.count)
-                .with("since", counted.since.rfc3339());
-            let noted = match self.ledger.note(&self.rows_of(&counted.org), &by, event) {
-                Ok(noted) => noted.await,
-                Err(error) => Err(error),
-            };
-            if let Err(error) = noted {
-                self.forbidden.give_back(counted);
+            if let Err(error) = self.record_count(counted).await {
                 failed = Err(error);
             }
         }
         failed
+    }
+
+    async fn record_count(&self, counted: Counted) -> Result<()> {
+        let by = By { actor_type: counted.actor_type, actor_id: counted.actor_id.clone(), request: None };
+        let event = Event::new("refusals.counted", counted.actor_type, &counted.actor_id)
+            .with("count", counted.count)
+            .with("since", counted.since.rfc3339());
+        let noted = match self.ledger.note(&self.rows_of(&counted.org), &by, event) {
+            Ok(noted) => noted.await,
+            Err(error) => Err(error),
+        };
+        if noted.is_err() {
+            self.forbidden.give_back(counted);
+        }
+        noted
     }
 }
 

@@ -54,10 +54,14 @@ impl Guard {
                 "this is not the master key that the data was written with: pass the right one with --master-key-file or TOOLCRIB_MASTER_KEY",
             ));
         }
-        let failures = Failures::new(clock.clone(), limits.login_failures_per_minute);
-        let of_orgs =
-            Rate { per_minute: limits.org_calls_per_minute, burst: limits.org_calls_burst, at_once: limits.org_calls_at_once };
-        let rates = Rates::new(&store, of_orgs);
+        let failures = Failures::new(clock.clone());
+        let of_orgs = Rate {
+            per_minute: limits.org_calls_per_minute,
+            burst: limits.org_calls_burst,
+            at_once: limits.org_calls_at_once,
+            bytes: limits.org_bytes_at_once as u64,
+        };
+        let rates = Rates::new(&store, of_orgs, limits.bytes_at_once as u64);
         let guard = Self {
             ledger: Ledger::new(clock.clone(), master),
             in_force: InForce::new(Arc::new(model))?,
@@ -73,6 +77,7 @@ impl Guard {
             questions: Semaphore::new(limits::QUESTIONS_AT_ONCE),
         };
         guard.give_starters().await?;
+        guard.tell_of_restore().await?;
         Ok(guard)
     }
 

@@ -22,6 +22,11 @@ pub enum Refusal {
         /// Whole seconds, at least 1.
         retry_after_seconds: u64,
     },
+    /// 503: the server has as much under way as it can hold.
+    Busy {
+        /// Whole seconds, at least 1.
+        retry_after_seconds: u64,
+    },
     /// The door could not find out.
     Failed(Error),
 }

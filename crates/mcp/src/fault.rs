@@ -8,11 +8,16 @@ use serde_json::{Map, Value, json};
 
 use crate::era::version;
 
+/// Members of a call's `params` that the client writes by itself, not its model.
+const BESIDE_ARGUMENTS: [&str; 2] = ["requestState", "inputResponses"];
+
 /// A failed request, before it is known how its door speaks.
 #[derive(Clone, Debug)]
 pub struct Fault {
     error: Error,
     rule: Option<Rule>,
+    /// Whether it says what is wrong with the arguments of a tool, which the model that wrote them can correct.
+    is_about_arguments: bool,
 }
 
 /// The protocol's own rules whose breach has a code and a status of its own.
@@ -66,7 +71,7 @@ impl Fault {
     /// A header is missing, malformed or says something else than the body.
     pub fn header(header: &str, what: &str) -> Self {
         let error = Error::new(Kind::InvalidRequest, format!("the header `{header}` {what}")).with("header", header);
-        Self { error, rule: Some(Rule::Headers) }
+        Self { error, rule: Some(Rule::Headers), is_about_arguments: false }
     }
 
     /// The version asked for is not spoken here; the caller may retry with one that is.
@@ -74,7 +79,7 @@ impl Fault {
         let error = Error::new(Kind::InvalidRequest, "this protocol version is not supported")
             .with("requested", requested)
             .with("supported", json!(version::SUPPORTED_MODERN));
-        Self { error, rule: Some(Rule::Version) }
+        Self { error, rule: Some(Rule::Version), is_about_arguments: false }
     }
 
     /// The call needs what the client did not declare.
@@ -82,25 +87,36 @@ impl Fault {
         let required: Map<String, Value> = missing.iter().map(|capability| (capability.word().to_owned(), json!({}))).collect();
         let error = Error::new(Kind::InvalidRequest, "the client did not declare a capability that this call needs")
             .with("requiredCapabilities", required);
-        Self { error, rule: Some(Rule::Capability) }
+        Self { error, rule: Some(Rule::Capability), is_about_arguments: false }
     }
 
     /// `_meta` lacks, or spoils, what every modern request carries.
     pub fn meta(error: Error) -> Self {
-        Self { error, rule: Some(Rule::Meta) }
+        Self { error, rule: Some(Rule::Meta), is_about_arguments: false }
     }
 
-    /// The same, and if it is about the arguments of `tool`, with everything that is said of bad arguments.
+    /// The same, and if it is about the arguments of `tool`, with everything that is said of bad arguments: `parameter`,
+    /// `violations`, `details` and `tool`.
     #[must_use]
     pub fn about_arguments_of(mut self, tool: &str) -> Self {
-        if self.rule.is_some() || self.error.kind() != Kind::InvalidParams {
+        let parameter = self.error.data().get("parameter").and_then(Value::as_str).unwrap_or("arguments").to_owned();
+        let violations = self.error.data().get("violations").cloned();
+        let is_beside_the_arguments = violations.is_none() && BESIDE_ARGUMENTS.contains(&parameter.as_str());
+        if self.rule.is_some() || self.error.kind() != Kind::InvalidParams || is_beside_the_arguments {
             return self;
         }
-        let parameter = self.error.data().get("parameter").cloned().unwrap_or_else(|| json!("arguments"));
-        let details = self.error.data().get("details").cloned();
-        let details = details.unwrap_or_else(|| json!([{"parameter": parameter, "message": self.error.message()}]));
-        self.error = self.error.with("parameter", parameter).with("details", details).with("tool", tool);
+        let violations = violations.unwrap_or_else(|| json!([{"parameter": parameter, "message": self.error.message()}]));
+        let messages = violations.as_array().into_iter().flatten().filter_map(|violation| violation.get("message")?.as_str());
+        let details = messages.collect::<Vec<_>>().join("; ");
+        let error = self.error.with("details", details).with("parameter", parameter);
+        self.error = error.with("violations", violations).with("tool", tool);
+        self.is_about_arguments = true;
         self
+    }
+
+    /// Whether it says what is wrong with the arguments of a tool.
+    pub fn is_about_arguments(&self) -> bool {
+        self.is_about_arguments
     }
 
     /// The error inside.
@@ -116,7 +132,7 @@ impl Fault {
 
 impl From<Error> for Fault {
     fn from(error: Error) -> Self {
-        Self { error, rule: None }
+        Self { error, rule: None, is_about_arguments: false }
     }
 }
 

@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use base::limits::Limits;
 use bytes::{Bytes, BytesMut};
+use guard::{Refusal, UnderWay};
 use http_body::Body;
 use http_body_util::BodyExt;
 
@@ -22,13 +23,17 @@ pub(crate) enum Unreadable {
     TooSlow,
     /// The connection broke.
     Broken,
+    /// The caller, its org or the server holds all the bytes that it may hold.
+    Full(Refusal),
 }
 
-/// Reads `body` whole, at most `bytes_max` of it.
+/// Reads `body` whole, at most `bytes_max` of it. What is kept in memory is held by `under_way` first; without one, the body is a
+/// stranger's and `bytes_max` is small.
 pub(crate) async fn read<B: Body<Data = Bytes> + Unpin>(
     mut body: B,
     bytes_max: usize,
     limits: &Limits,
+    under_way: Option<&UnderWay>,
 ) -> Result<Bytes, Unreadable> {
     let idle = Duration::from_secs(limits.client_idle_seconds);
     // A client that sends a byte now and then is as slow as one that stops.
@@ -50,6 +55,7 @@ pub(crate) async fn read<B: Body<Data = Bytes> + Unpin>(
         if first.len() + whole.len() + data.len() > bytes_max {
             return Err(Unreadable::TooLarge { bytes_max });
         }
+        under_way.map_or(Ok(()), |under_way| under_way.hold(data.len())).map_err(Unreadable::Full)?;
         // Most bodies come in one piece, and that piece is the body.
         if first.is_empty() && whole.is_empty() {
             first = data;

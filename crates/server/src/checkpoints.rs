@@ -13,14 +13,22 @@ use audit::Checkpoint;
 use base::{Error, OrgId, PageRequest, Result, limits};
 use tokio::sync::{Mutex, watch};
 
+use crate::config::Config;
 use crate::state::Shared;
 
+/// Where checkpoints are, in the data folder.
+const IN_DATA: &str = "checkpoints";
 /// How long after the start the first are written, unless they are wanted more often.
 const FIRST: Duration = Duration::from_secs(60);
 /// An entry that is not on disk yet must not be vouched for: a power cut would look like a cut.
 const SETTLES: Duration = Duration::from_millis(2 * limits::NOTE_SYNC_MS_MAX);
 /// More than a line has.
 const LINE_BYTES: u64 = 1_024;
+
+/// Where a server writes them.
+pub(crate) fn folder(config: &Config, data: &Path) -> PathBuf {
+    config.audit_checkpoints.clone().unwrap_or_else(|| data.join(IN_DATA))
+}
 
 /// The folder, and how far each org's file is.
 pub(crate) struct Checkpoints {

@@ -36,6 +36,8 @@ pub struct Config {
     pub subscribers: Subscribers,
     /// How many days audit trails are kept; for good where nothing is said.
     pub audit_keep_days: Option<NonZero<u32>>,
+    /// How many days of audit trails nobody removes, neither by pruning nor through `audit_keep_days`.
+    pub audit_keep_days_min: u32,
     /// Where checkpoints of audit trails are written, when that is not in the data folder.
     pub audit_checkpoints: Option<PathBuf>,
     /// How often that is done; never when this is 0.
@@ -121,6 +123,7 @@ impl Config {
             webhook_retry: Retry::default(),
             subscribers: Subscribers::default(),
             audit_keep_days: None,
+            audit_keep_days_min: 30,
             audit_checkpoints: None,
             audit_checkpoint_minutes: 60,
             database_url: None,

@@ -19,9 +19,16 @@ const SERVER_FILE: &str = "server.json";
 const MASTER_KEY_FILE: &str = "master.key";
 const NODE_FILE: &str = "node";
 const EMBEDDER_FILE: &str = "embedder.json";
+const ENGINE_FILE: &str = "engine";
+/// An operator may have written it before the first start.
+const SETTINGS_FILE: &str = "toolcrib.toml";
+const CACHE_FOLDER: &str = "cache";
+const CACHE_RESTORE_FILE: &str = "restore";
+/// What a database is called while it is being restored.
+const RESTORING: &str = "toolcrib.db.restoring";
 
 /// Names by which a data folder is known as one.
-const OURS: [&str; 5] = [LOCK_FILE, DATABASE_FILE, SERVER_FILE, MASTER_KEY_FILE, NODE_FILE];
+const OURS: [&str; 6] = [LOCK_FILE, DATABASE_FILE, SERVER_FILE, MASTER_KEY_FILE, NODE_FILE, SETTINGS_FILE];
 
 /// The `reason` of the error when another server holds the folder: it may be gone in a moment.
 pub const LOCKED: &str = "data_folder_locked";
@@ -78,11 +85,32 @@ pub fn find_running(data: &Path) -> Option<ServerFile> {
 }
 
 impl DataFolder {
-    /// Makes the folder if need be and locks it. A second server is refused.
+    /// The same as [`DataFolder::lock`], for a server: a folder in which a restore was cut short is refused.
     pub(crate) fn open(path: &Path) -> Result<Self> {
+        let folder = Self::lock(path)?;
+        if folder.restoring().exists() && !folder.database().exists() {
+            let words = format!(
+                "a restore into the data folder {} did not come to its end, and the folder holds no data: run `toolcrib restore` again",
+                folder.path.display()
+            );
+            return Err(Error::new(Kind::Conflict, words));
+        }
+        Ok(folder)
+    }
+
+    /// Makes the folder if need be and locks it. A second server is refused.
+    pub(crate) fn lock(path: &Path) -> Result<Self> {
         let cannot = |what: &str, error: std::io::Error| {
-            Error::new(Kind::Unavailable, format!("the data folder {} cannot be {what}: {error}", path.display()))
+            let words = format!(
+                "the data folder {} cannot be {what}: {error}; let this user write there, or pass another folder with --data",
+                path.display()
+            );
+            Error::new(Kind::Unavailable, words)
         };
+        if path.exists() && !path.is_dir() {
+            let words = format!("{} is a file and no folder: pass another data folder with --data", path.display());
+            return Err(Error::new(Kind::Unavailable, words));
+        }
         fs::DirBuilder::new().recursive(true).mode(0o700).create(path).map_err(|error| cannot("made", error))?;
         let path = path.canonicalize().map_err(|error| cannot("found", error))?;
         private::close_to_others(&path, |name| OURS.contains(&name))?;
@@ -104,12 +132,56 @@ impl DataFolder {
         }
     }
 
+    /// Removes a folder that was made for something that came to nothing.
+    pub(crate) fn remove_if_empty(&self) {
+        // If it cannot be removed, an empty folder stays, which harms nobody.
+        let _ = fs::remove_file(self.path.join(LOCK_FILE)).and_then(|()| fs::remove_dir(&self.path));
+    }
+
     pub(crate) fn path(&self) -> &Path {
         &self.path
     }
 
     pub(crate) fn database(&self) -> PathBuf {
         self.path.join(DATABASE_FILE)
+    }
+
+    /// Where a database lies while it is being restored.
+    pub(crate) fn restoring(&self) -> PathBuf {
+        self.path.join(RESTORING)
+    }
+
+    /// Where what can be made again from the rows is kept.
+    pub(crate) fn cache(&self) -> PathBuf {
+        self.path.join(CACHE_FOLDER)
+    }
+
+    /// Throws away what was kept of other rows than these: `restore` names the restore that they came from.
+    pub(crate) fn forget_other_rows(&self, restore: Option<&str>) -> Result<()> {
+        let (cache, kept) = (self.cache(), self.cache().join(CACHE_RESTORE_FILE));
+        if fs::read_to_string(&kept).ok().as_deref() == restore {
+            return Ok(());
+        }
+        let forget = || {
+            if cache.exists() {
+                fs::remove_dir_all(&cache)?;
+            }
+            let Some(restore) = restore else { return Ok(()) };
+            fs::DirBuilder::new().recursive(true).mode(0o700).create(&cache)?;
+            fs::write(&kept, restore)
+        };
+        forget().map_err(|error: std::io::Error| {
+            Error::new(Kind::Unavailable, format!("{} cannot be cleared: {error}", cache.display()))
+        })
+    }
+
+    /// Says which engine the server of this folder uses, so that a backup does not take an old file for its data.
+    pub(crate) fn remember_engine(&self, engine: store::Engine) -> Result<()> {
+        let word = engine_word(engine);
+        if fs::read_to_string(self.path.join(ENGINE_FILE)).is_ok_and(|known| known == word) {
+            return Ok(());
+        }
+        self.write_private(ENGINE_FILE, word.as_bytes())
     }
 
     /// Makes the database file before the engine does, readable by its owner only; its log files follow its mode.
@@ -168,6 +240,14 @@ impl DataFolder {
         }
     }
 
+    /// The master key, which must be there: a restore makes none.
+    pub(crate) fn existing_master_key(&self, source: &MasterKeySource) -> Result<Option<MasterKey>> {
+        match source {
+            MasterKeySource::DataFolder if !self.path.join(MASTER_KEY_FILE).exists() => Ok(None),
+            source => self.master_key(source).map(|found| Some(found.key)),
+        }
+    }
+
     fn write_private(&self, name: &str, bytes: &[u8]) -> Result<()> {
         let (part, whole) = (self.path.join(format!("{name}.part")), self.path.join(name));
         let written = (|| {
@@ -181,7 +261,24 @@ impl DataFolder {
     }
 }
 
-fn read_master_key(path: &Path) -> Result<MasterKey> {
+fn engine_word(engine: store::Engine) -> &'static str {
+    match engine {
+        store::Engine::Sqlite => "sqlite",
+        store::Engine::Postgres => "postgres",
+    }
+}
+
+/// Whether the server of a data folder was last started on PostgreSQL.
+pub(crate) fn uses_postgres(data: &Path) -> bool {
+    fs::read_to_string(data.join(ENGINE_FILE)).is_ok_and(|known| known == engine_word(store::Engine::Postgres))
+}
+
+/// Where the database file of a data folder is.
+pub(crate) fn database_in(data: &Path) -> PathBuf {
+    data.join(DATABASE_FILE)
+}
+
+pub(crate) fn read_master_key(path: &Path) -> Result<MasterKey> {
     let text = fs::read_to_string(path).map_err(|error| {
         Error::new(Kind::Unavailable, format!("the master key file {} cannot be read: {error}", path.display()))
     })?;

@@ -2,8 +2,10 @@
 //!
 //! [`Server::start`] brings everything up and answers when it can be used; [`Server::stop`] drains and lets go.
 
+mod addresses;
 mod api;
 mod background;
+mod backup;
 mod body;
 mod checkpoints;
 mod config;
@@ -14,12 +16,14 @@ mod embedding;
 mod first_start;
 mod hooks;
 mod hosts;
+mod in_flight;
 mod janitor;
 mod linger;
 mod listen;
 mod listeners;
 mod listing;
 mod metrics;
+mod patience;
 mod pipeline;
 mod private;
 mod readiness;
@@ -32,9 +36,10 @@ mod state;
 mod vocabulary;
 
 pub use api::openapi;
+pub use backup::{BackedUp, Restore, RestoredInto, Verified, back_up, restore, verify_backup};
 pub use config::{Config, EmbedEndpoint, EmbedKey, MasterKeySource};
 pub use data_folder::{LOCKED, ServerFile, find_running};
 pub use embedding::ask_embedder;
-pub use guard::Swept;
+pub use guard::{BrokenTrail, Swept, Trails};
 pub use hooks::{EventOutcome, Phase, Retry, Subscriber, Subscribers, VerbError, VerbEvent};
 pub use server::Server;

@@ -13,9 +13,6 @@ use http_body::{Body, Frame, SizeHint};
 use http_body_util::BodyExt;
 use hyper::body::Incoming;
 
-/// A body of at most this many bytes comes in one breath with its head, and leaves nothing to wait for.
-const SMALL_BYTES: u64 = 16 * 1024;
-
 /// A request's body, which leaves what was not read of it to [`Unread`].
 pub(crate) struct Watched {
     body: Option<Incoming>,
@@ -23,22 +20,27 @@ pub(crate) struct Watched {
 }
 
 /// What nobody has read of a body.
-pub(crate) struct Unread(Option<Arc<Mutex<Option<Incoming>>>>);
+pub(crate) struct Unread {
+    rest: Option<Arc<Mutex<Option<Incoming>>>>,
+    /// A client that asks first whether to send the body, and is refused, does not send it.
+    asks_first: bool,
+}
 
-/// Watches the body of a request, if it is large enough to be worth it.
+/// Watches the body of a request, if it has one.
 pub(crate) fn watch(request: Request<Incoming>) -> (Request<Watched>, Unread) {
-    let small = request.body().size_hint().upper().is_some_and(|bytes| bytes <= SMALL_BYTES);
-    // Who asks first whether to send the body, and is refused, does not send it.
+    let rest = (!request.body().is_end_stream()).then(Arc::default);
     let asks_first = request.headers().contains_key(header::EXPECT);
-    let rest = (!small && !asks_first).then(Arc::default);
-    (request.map(|body| Watched { body: Some(body), rest: rest.clone() }), Unread(rest))
+    (request.map(|body| Watched { body: Some(body), rest: rest.clone() }), Unread { rest, asks_first })
 }
 
 impl Unread {
-    /// Throws away what is left, until it ends, is too much, or does not come.
-    pub(crate) async fn drain(self) {
-        let rest = self.0.and_then(|rest| rest.lock().unwrap_or_else(PoisonError::into_inner).take());
-        let Some(mut rest) = rest else { return };
+    /// Throws away what is left, until it ends, is too much, or does not come. Says whether the body came to its end.
+    pub(crate) async fn drain(self) -> bool {
+        let rest = self.rest.and_then(|rest| rest.lock().unwrap_or_else(PoisonError::into_inner).take());
+        let Some(mut rest) = rest else { return true };
+        if self.asks_first {
+            return false;
+        }
         let thrown_away = async {
             let mut bytes = 0;
             let idle = Duration::from_secs(LINGER_IDLE_SECONDS);
@@ -48,9 +50,10 @@ impl Unread {
                     break;
                 }
             }
+            rest.is_end_stream()
         };
         // When the time is over, the client has had its chance.
-        let _ = tokio::time::timeout(Duration::from_secs(LINGER_SECONDS), thrown_away).await;
+        tokio::time::timeout(Duration::from_secs(LINGER_SECONDS), thrown_away).await.unwrap_or(false)
     }
 }
 

@@ -56,6 +56,7 @@ pub(crate) struct Metrics {
     embed_failures: Counter,
     refusals: Family<RefusalLabels, Counter>,
     connections: Gauge<i64, std::sync::atomic::AtomicI64>,
+    turned_away: Counter,
     requests: Counter<u64, AtomicU64>,
 }
 
@@ -72,6 +73,7 @@ impl Metrics {
         let (embed_waiting, embed_failures) = (Gauge::default(), Counter::default());
         let refusals = Family::<RefusalLabels, Counter>::default();
         let connections = Gauge::default();
+        let turned_away = Counter::default();
         let requests = Counter::default();
         registry.register("calls", "Tool calls, by how they ended", calls.clone());
         registry.register("calls_in_flight", "Tool calls that the gate let in and that have not ended", calls_in_flight.clone());
@@ -84,6 +86,8 @@ impl Metrics {
         registry.register("call_seconds", "How long tool calls took", call_seconds.clone());
         registry.register("door_refusals", "Requests refused before they became calls", refusals.clone());
         registry.register("connections", "Open connections", connections.clone());
+        let help = "Connections closed at once because their address had too many";
+        registry.register("connections_turned_away", help, turned_away.clone());
         registry.register("requests", "HTTP requests", requests.clone());
         Self {
             registry,
@@ -98,6 +102,7 @@ impl Metrics {
             embed_failures,
             refusals,
             connections,
+            turned_away,
             requests,
         }
     }
@@ -161,6 +166,11 @@ impl Metrics {
     pub(crate) fn connected(&self) -> impl Drop + Send + use<> {
         self.connections.inc();
         Connected(self.connections.clone())
+    }
+
+    /// Counts a connection that was one too many of its address.
+    pub(crate) fn turned_away(&self) {
+        self.turned_away.inc();
     }
 
     /// The figures as Prometheus reads them.

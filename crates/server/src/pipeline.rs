@@ -4,10 +4,10 @@ use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 use std::time::Duration;
 
-use base::limits::Limits;
+use base::limits::{Limits, SMALL_ANSWER_BYTES};
 use base::{Error, Kind, RequestId, Result};
 use futures_util::FutureExt;
-use guard::Caller;
+use guard::{Caller, UnderWay};
 use mcp::Fault;
 use serde_json::value::RawValue;
 use tools::{Call, Exchange, Notify, Reply};
@@ -24,6 +24,10 @@ pub(crate) struct ToolCall<'a> {
     pub(crate) arguments: Result<Option<&'a RawValue>>,
     pub(crate) exchange: &'a Exchange<'a>,
     pub(crate) notify: &'a dyn Notify,
+    /// What the request holds in memory.
+    pub(crate) under_way: &'a UnderWay,
+    /// How large the result may be: the limit, or what other answers of the same batch leave of it.
+    pub(crate) bytes_left: usize,
 }
 
 /// Finds the tool, asks the gate, does the work, writes the answer with `render`, and records how it ended, refusals too: no answer
@@ -50,7 +54,9 @@ pub(crate) async fn answer<T>(
             let Some((permit, arguments)) = admitted else { return Ok(Reply::switched_off()?) };
             call.notify.begin();
             let admitted = Call { permit: &permit, services: &state.services, exchange: call.exchange, notify: call.notify };
-            within_limits(&state.limits, tool.run(admitted, arguments)).await
+            let reply = in_time(&state.limits, tool.run(admitted, arguments)).await?;
+            fits(&reply, &state.limits, call.bytes_left, call.under_way)?;
+            Ok(reply)
         };
         let reply = work.await.map_err(|fault: Fault| fault.about_arguments_of(tool.spec().name))?;
         let says_it_failed = reply.is_error();
@@ -58,23 +64,40 @@ pub(crate) async fn answer<T>(
     };
     // A panic costs one request.
     let outcome = AssertUnwindSafe(work).catch_unwind().await.unwrap_or_else(|_| Err(Error::internal("a tool panicked").into()));
-    record.close(outcome.as_ref().map(|(says_it_failed, _)| *says_it_failed), call.exchange.era).await?;
+    record
+        .close(outcome.as_ref().map(|(says_it_failed, _)| *says_it_failed), call.exchange.transport.revision(call.exchange.era))
+        .await?;
     outcome.map(|(_, answer)| answer)
 }
 
-/// A tool's answer, unless it takes too long or is too large.
-async fn within_limits(limits: &Limits, work: impl Future<Output = Result<Reply, Fault>>) -> Result<Reply, Fault> {
+/// A tool's answer, unless it takes too long.
+async fn in_time(limits: &Limits, work: impl Future<Output = Result<Reply, Fault>>) -> Result<Reply, Fault> {
     let seconds = limits.call_seconds_max;
-    let reply = tokio::time::timeout(Duration::from_secs(seconds), work).await.unwrap_or_else(|_| {
+    tokio::time::timeout(Duration::from_secs(seconds), work).await.unwrap_or_else(|_| {
         let message = format!("the call was stopped after {seconds} s: ask for less at once");
         Err(Error::new(Kind::Timeout, message).with("seconds", seconds).into())
-    })?;
+    })
+}
+
+/// Refuses a result that is too large, or for which the caller, its org or the server has no memory left. A small one always fits, so
+/// that the caller learns what came of an effect.
+fn fits(reply: &Reply, limits: &Limits, bytes_left: usize, under_way: &UnderWay) -> Result<()> {
     let (bytes, most) = (reply.bytes(), limits.result_bytes_max);
     if bytes > most {
         let message = format!("the result is {bytes} bytes, and {most} may be sent: ask for less, or page by page");
-        return Err(Error::new(Kind::TooLarge, message).with("bytes", bytes).with("limit", most).into());
+        return Err(Error::new(Kind::TooLarge, message).with("bytes", bytes).with("limit", most));
     }
-    Ok(reply)
+    if bytes <= SMALL_ANSWER_BYTES {
+        return Ok(());
+    }
+    if bytes > bytes_left {
+        let message = format!("the answers to this batch are larger than {most} bytes together: send fewer requests at once");
+        return Err(Error::new(Kind::TooLarge, message).with("bytes", bytes).with("limit", most));
+    }
+    under_way.hold(bytes).map_err(|_| {
+        let message = "answers that are not read yet take all the memory they may take: read them, then try again";
+        Error::new(Kind::Unavailable, message).with("bytes", bytes)
+    })
 }
 
 #[cfg(test)]
@@ -83,15 +106,13 @@ mod tests {
     use mcp::model::CallResult;
 
     async fn kind_of(limits: &Limits, work: impl Future<Output = Result<Reply, Fault>>) -> Option<Kind> {
-        within_limits(limits, work).await.err().map(|fault| fault.error().kind())
+        in_time(limits, work).await.err().map(|fault| fault.error().kind())
     }
 
     #[tokio::test]
-    async fn a_call_that_takes_too_long_or_says_too_much_is_stopped() {
-        let limits = Limits { call_seconds_max: 0, result_bytes_max: 10, ..Limits::default() };
+    async fn a_call_that_takes_too_long_is_stopped() {
+        let limits = Limits { call_seconds_max: 0, ..Limits::default() };
         assert_eq!(kind_of(&limits, std::future::pending()).await, Some(Kind::Timeout));
-        for (text, outcome) in [("ten bytes.", None), ("eleven byte", Some(Kind::TooLarge))] {
-            assert_eq!(kind_of(&limits, async { Ok(Reply::Complete(CallResult::text(text))) }).await, outcome, "{text}");
-        }
+        assert_eq!(kind_of(&limits, async { Ok(Reply::Complete(CallResult::text("done"))) }).await, None);
     }
 }

@@ -7,7 +7,7 @@ use base::{Door, Error, Kind, RequestId};
 use guard::{Caller, Outcome};
 use mcp::Fault;
 use mcp::codes::Speaker;
-use mcp::era::Era;
+use mcp::era::Revision;
 use serde_json::Value;
 use serde_json::value::RawValue;
 
@@ -65,16 +65,16 @@ impl Record<'_> {
 
     /// Closes the record: no answer leaves before this has answered, and none but an error when it fails. `Ok` says whether the
     /// tool's own answer is that it failed.
-    pub(crate) async fn close(mut self, outcome: Result<bool, &Fault>, era: Era) -> Result<(), Fault> {
+    pub(crate) async fn close(mut self, outcome: Result<bool, &Fault>, revision: Revision) -> Result<(), Fault> {
         let (outcome, code) = match outcome {
             Ok(true) => (Outcome::ToolError, None),
             Ok(false) => (Outcome::Completed, None),
-            Err(fault) => (outcome_of(fault.error()), Some(self.spoken(fault, era))),
+            Err(fault) => (outcome_of(fault.error()), Some(self.spoken(fault, revision))),
         };
         let written = self.record.close(outcome, code).await.map_err(Fault::from);
         if let Err(fault) = &written {
             // The caller is told this, so the bus and, as soon as it can be written, the trail are told the same.
-            let code = self.spoken(fault, era);
+            let code = self.spoken(fault, revision);
             self.record.fail(fault.error().kind(), code);
         }
         self.end();
@@ -82,9 +82,9 @@ impl Record<'_> {
     }
 
     /// The code of a failure; its message is kept for the bus.
-    fn spoken(&mut self, fault: &Fault, era: Era) -> i64 {
+    fn spoken(&mut self, fault: &Fault, revision: Revision) -> i64 {
         let call = self.record.call();
-        let speaker = Speaker { door: call.door, era, request: &call.request };
+        let speaker = Speaker { door: call.door, revision, request: &call.request };
         let (message, code) = (speaker.failure(fault).message.into_owned(), speaker.code(fault));
         self.message = Some(message);
         code

@@ -10,7 +10,6 @@ use base::{Error, Kind, Result};
 use guard::{Guard, Swept};
 use mcp::reply::ServerInfo;
 use store::{Store, StoreConfig};
-use tokio::net::TcpListener;
 use tokio::sync::watch;
 use tools::{Catalogue, Changes, Services};
 
@@ -28,9 +27,6 @@ use crate::refusals::RefusalLog;
 use crate::state::{RootRule, Shared, State};
 use crate::{data_folder, embedding, first_start, janitor, listen, routes, vocabulary};
 
-/// Where checkpoints are, in the data folder.
-const CHECKPOINTS: &str = "checkpoints";
-
 /// A server that answers.
 pub struct Server {
     address: SocketAddr,
@@ -47,6 +43,7 @@ pub struct Server {
 impl Server {
     /// Opens the data, binds the address, and serves.
     pub async fn start(config: Config) -> Result<Self> {
+        check_retention(&config)?;
         let folder = DataFolder::open(&config.data)?;
         let store_config = match &config.database_url {
             Some(url) => StoreConfig::Postgres { url: url.clone() },
@@ -55,7 +52,11 @@ impl Server {
         if config.database_url.is_none() {
             folder.ensure_private_database()?;
         }
-        let store = Store::open_with(&store_config, &config.clock, config.faults.clone()).await?;
+        let store = Store::open_with(&store_config, &config.clock, config.faults.clone())
+            .await
+            .map_err(|error| unusable_file(&store_config, error))?;
+        folder.remember_engine(store.engine())?;
+        folder.forget_other_rows(store.last_restore().await?.as_deref())?;
         let master = folder.master_key(&config.master_key)?;
         let catalogue = if config.conformance { Catalogue::with_conformance()? } else { Catalogue::builtin()? };
         let model = vocabulary::of(&catalogue)?;
@@ -66,9 +67,7 @@ impl Server {
         let metrics = Arc::new(Metrics::new());
         // Before anything is made: a start that fails here has not been the first.
         let indexes = embedding::indexes(&config, &folder, metrics.embed_failures(), stopping.clone()).await?;
-        let listener = TcpListener::bind(config.listen)
-            .await
-            .map_err(|error| Error::new(Kind::Unavailable, format!("cannot listen on {}: {error}", config.listen)))?;
+        let listener = listen::bind(config.listen).map_err(|error| cannot_listen(config.listen, &error))?;
         let first_start = first_start::ensure_default_org(&guard, config.first_root.as_deref()).await?.is_some();
         let address = listener.local_addr().map_err(Error::internal)?;
         let local_url = format!("http://{}", reachable(address));
@@ -144,6 +143,32 @@ impl Server {
     }
 }
 
+/// A database file that cannot be opened, by its name: what the store says of it is for callers, not for the operator.
+fn unusable_file(config: &StoreConfig, error: Error) -> Error {
+    match (config, error.kind()) {
+        (StoreConfig::Sqlite { path }, Kind::Unavailable) => {
+            let words = format!(
+                "the database {} cannot be opened: let this user read and write it, or restore a backup if it is damaged",
+                path.display()
+            );
+            Error::new(Kind::Unavailable, words).logged(error.log().unwrap_or_default())
+        }
+        _ => error,
+    }
+}
+
+/// Why an address cannot be listened on, and what to do.
+fn cannot_listen(address: SocketAddr, error: &std::io::Error) -> Error {
+    use std::io::ErrorKind;
+    let hint = match error.kind() {
+        ErrorKind::AddrInUse => "stop whatever listens there, or pass another port with --listen (port 0 picks a free one)",
+        ErrorKind::AddrNotAvailable => "it is no address of this machine, so pass another with --listen",
+        ErrorKind::PermissionDenied => "ports below 1024 are not for every user, so pass another with --listen",
+        _ => "pass another address with --listen",
+    };
+    Error::new(Kind::Unavailable, format!("cannot listen on {address}: {error}\nhint: {hint}"))
+}
+
 /// Sees to the records of calls whose callers went away.
 async fn late_records(state: Shared, stopping: watch::Receiver<bool>) {
     state.guard.write_late_records(stopping).await;
@@ -155,6 +180,20 @@ fn reachable(mut address: SocketAddr) -> SocketAddr {
         address.set_ip(if address.is_ipv4() { Ipv4Addr::LOCALHOST.into() } else { Ipv6Addr::LOCALHOST.into() });
     }
     address
+}
+
+/// Audit trails cannot be kept for less than the least that they are kept.
+fn check_retention(config: &Config) -> Result<()> {
+    let least = config.audit_keep_days_min;
+    match config.audit_keep_days {
+        Some(days) if days.get() < least => {
+            let message = format!(
+                "--audit-keep-days is `{days}`, which is less than --audit-keep-days-min (`{least}`): raise the first, or lower the second"
+            );
+            Err(Error::new(Kind::Conflict, message))
+        }
+        _ => Ok(()),
+    }
 }
 
 /// The key that `server.json` held before, so that copies of it go on working, or a new one.
@@ -212,7 +251,8 @@ fn make_state(
         roots,
         trusted_proxies: config.trust_proxies.clone(),
         audit_keep_days: config.audit_keep_days.map(NonZero::get),
-        checkpoints: Checkpoints::new(config.audit_checkpoints.clone().unwrap_or_else(|| folder.path().join(CHECKPOINTS))),
+        audit_keep_days_min: config.audit_keep_days_min,
+        checkpoints: Checkpoints::new(checkpoints::folder(config, folder.path())),
         stopping,
     }))
 }

@@ -45,6 +45,8 @@ pub(crate) struct State {
     pub(crate) trusted_proxies: Vec<Network>,
     /// How long audit trails are kept; for good where nothing is said.
     pub(crate) audit_keep_days: Option<u32>,
+    /// How many days of audit trails nobody removes.
+    pub(crate) audit_keep_days_min: u32,
     /// Where checkpoints of audit trails are written.
     pub(crate) checkpoints: Checkpoints,
     /// Fires when the server stops: long-lived answers end.

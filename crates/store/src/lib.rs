@@ -9,7 +9,9 @@
 //! times as BIGINT milliseconds, switches as BIGINT 0 or 1, `ON CONFLICT`, `RETURNING`, no engine functions.
 //! This crate never decides who may see a row; that is `guard`'s.
 
+pub mod backup;
 mod changes;
+mod compute;
 mod faults;
 mod kept;
 mod migrate;
@@ -23,6 +25,7 @@ mod sqlite;
 mod store;
 mod tx;
 
+pub use compute::{compute, wait_for_another};
 pub use faults::Faults;
 pub use migrate::SCHEMA_VERSION;
 pub use param::{AsParam, Param};

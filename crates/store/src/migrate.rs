@@ -15,6 +15,7 @@ const MIGRATIONS: &[&str] = &[
     include_str!("../migrations/0008_graph.sql"),
     include_str!("../migrations/0009_lookups.sql"),
     include_str!("../migrations/0010_openers.sql"),
+    include_str!("../migrations/0011_lineage.sql"),
 ];
 
 /// The schema this release writes. A store that is ahead of it is refused: an old release must not touch it.
@@ -22,17 +23,17 @@ pub const SCHEMA_VERSION: i64 = MIGRATIONS.len() as i64;
 
 /// Brings the schema up to [`SCHEMA_VERSION`]. The caller holds the engine's migration lock.
 pub(crate) fn migrate(tx: &mut Tx<'_>, clock: &Clock) -> Result<()> {
+    migrate_to(SCHEMA_VERSION, tx, clock)
+}
+
+/// Brings the schema up to `target`, which an older release may have written.
+pub(crate) fn migrate_to(target: i64, tx: &mut Tx<'_>, clock: &Clock) -> Result<()> {
     tx.execute(sql::CREATE_SCHEMA_VERSIONS, &[])?;
     let found = tx.first(sql::NEWEST_SCHEMA_VERSION, &[], |row| row.get::<Option<i64>>(0))?.flatten().unwrap_or(0);
     if found > SCHEMA_VERSION {
-        return Err(Error::new(
-            Kind::Conflict,
-            format!(
-                "the data was written by a newer release (schema {found}, this release knows {SCHEMA_VERSION}): start that release, or restore a backup made before the upgrade"
-            ),
-        ));
+        return Err(newer_release(found));
     }
-    for (version, text) in (1_i64..).zip(MIGRATIONS).filter(|(version, _)| *version > found) {
+    for (version, text) in (1_i64..).zip(MIGRATIONS).filter(|(version, _)| *version > found && *version <= target) {
         for statement in statements(text) {
             tx.execute(statement, &[])?;
         }
@@ -40,6 +41,22 @@ pub(crate) fn migrate(tx: &mut Tx<'_>, clock: &Clock) -> Result<()> {
         tracing::info!(version, "schema migrated");
     }
     Ok(())
+}
+
+/// Data that this release must not touch.
+pub(crate) fn newer_release(found: i64) -> Error {
+    Error::new(
+        Kind::Conflict,
+        format!(
+            "the data was written by a newer release (schema {found}, this release knows {SCHEMA_VERSION}): start that release, or restore a backup made before the upgrade"
+        ),
+    )
+}
+
+/// The tables that migrations have made at any time.
+pub(crate) fn tables() -> impl Iterator<Item = &'static str> {
+    let statements = MIGRATIONS.iter().flat_map(|text| statements(text));
+    statements.filter_map(|text| text.split_once("CREATE TABLE ")?.1.split_whitespace().next())
 }
 
 /// The statements of a migration: split at semicolons, comments and blanks dropped. Migrations hold no string literals.
@@ -64,6 +81,13 @@ mod tests {
             let leads = statement.contains("PRIMARY KEY (org_id") || statement.contains("org_id TEXT NOT NULL PRIMARY KEY");
             assert!(leads != is_instance_wide, "{statement}");
         }
+    }
+
+    #[test]
+    fn tables_are_known_by_name() {
+        let names: Vec<_> = tables().collect();
+        assert!(names.contains(&"orgs") && names.contains(&"audit_events") && names.len() > 20, "{names:?}");
+        assert!(names.iter().all(|name| name.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'_')), "{names:?}");
     }
 
     #[test]

@@ -38,3 +38,11 @@ pub(crate) const LOCK_MIGRATIONS: &str = "SELECT pg_advisory_xact_lock(7420)::te
 /// PostgreSQL only: a commit that writes something, and so waits for the log.
 pub(crate) const FLUSH: &str =
     "INSERT INTO instance (name, value) VALUES ('flushed', '') ON CONFLICT (name) DO UPDATE SET value = ''";
+
+/// Says that the rows came from a backup: a name for this restore, and the time of the backup. Whoever keeps something of the rows that
+/// were there before sees by it that these are others.
+pub(crate) const REMEMBER_RESTORE: &str =
+    "INSERT INTO instance (name, value) VALUES ('restore', ?1) ON CONFLICT (name) DO UPDATE SET value = excluded.value";
+
+/// The restore that the rows came from, if any.
+pub(crate) const LAST_RESTORE: &str = "SELECT value FROM instance WHERE name = 'restore'";

@@ -223,6 +223,12 @@ impl Store {
         self.write(Lane::Probe, move |tx| tx.execute(sql::PROBE, &crate::params![probe])).await.map(drop)
     }
 
+    /// The restore that the rows came from, as its name and the time of the backup with a space between; none when they were never
+    /// restored.
+    pub async fn last_restore(&self) -> Result<Option<String>> {
+        self.first(sql::LAST_RESTORE, &[], |row| row.get::<String>(0)).await
+    }
+
     /// Waits for queued writes and lets go of the engine. Later calls are refused.
     pub async fn close(&self) {
         match &*self.0 {

@@ -1,5 +1,7 @@
 //! What both engines promise, asked of both in the same words.
 
+#[path = "store/backup.rs"]
+mod backup;
 #[path = "store/cases.rs"]
 mod cases;
 #[path = "store/changes.rs"]

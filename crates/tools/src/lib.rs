@@ -12,6 +12,7 @@ mod kits;
 mod memory;
 mod reply;
 mod request_state;
+mod rows;
 mod schema;
 mod shelf;
 mod tool;

@@ -1,6 +1,6 @@
 //! Schemas from types, and arguments checked against them, so that what is listed is what is enforced.
 
-use base::{Error, Kind, Result};
+use base::{Error, Result};
 use jsonschema::error::ValidationErrorKind;
 use jsonschema::{ValidationError, Validator};
 use schemars::JsonSchema;
@@ -48,15 +48,29 @@ pub(crate) fn input_schema<T: JsonSchema>() -> Value {
     schema
 }
 
-/// The JSON Schema of a tool's output.
-pub(crate) fn output_schema<T: JsonSchema>() -> Value {
-    generate::<T>(SchemaSettings::draft2020_12().for_serialize())
-}
-
-/// The schema of what a tool answers that may be switched off.
-pub(crate) fn or_switched_off(schema: Value) -> Value {
-    let off = json!({"type": "object", "properties": {"disabled": {"const": true}}, "required": ["disabled"]});
-    json!({"type": "object", "anyOf": [schema, off]})
+/// The JSON Schema of everything that a tool's `structuredContent` may be: its payload; `error`, where `isError` is true, because
+/// some clients check that against the schema too; and `disabled`, where the project has the tool switched off.
+pub(crate) fn output_schema<T: JsonSchema>(may_be_off: bool) -> Value {
+    let mut schema = generate::<T>(SchemaSettings::draft2020_12().for_serialize());
+    single_types(&mut schema);
+    let required = schema.get_mut("required").map_or(json!([]), Value::take);
+    let mut variants = vec![json!({ "required": required })];
+    let mut also = |name: &str, property: Value| {
+        variants.push(json!({ "required": [name] }));
+        schema["properties"][name] = property;
+    };
+    also(
+        "error",
+        json!({"type": "object", "description": "What is wrong, where isError is true: kind, message, details, parameter."}),
+    );
+    if may_be_off {
+        also("disabled", json!({"type": "boolean", "const": true, "description": "The project has this switched off."}));
+    }
+    if let Some(members) = schema.as_object_mut() {
+        members.remove("required");
+        members.insert("anyOf".to_owned(), variants.into());
+    }
+    schema
 }
 
 fn generate<T: JsonSchema>(settings: SchemaSettings) -> Value {
@@ -88,21 +102,38 @@ fn without_rust_formats(schema: &mut Value) {
 
 /// An optional argument is left out, not sent as null.
 fn without_null(schema: &mut Value) {
-    let Some(properties) = schema.get_mut("properties").and_then(Value::as_object_mut) else {
-        return;
-    };
-    for property in properties.values_mut() {
-        if let Some(Value::Array(types)) = property.get_mut("type") {
-            types.retain(|name| name != "null");
-            if let [only] = types.as_slice() {
-                let only = only.clone();
-                property["type"] = only;
+    match schema {
+        Value::Object(members) => {
+            if let Some(Value::Array(types)) = members.get_mut("type") {
+                types.retain(|name| name != "null");
+                if let [only] = types.as_slice() {
+                    let only = only.clone();
+                    members.insert("type".to_owned(), only);
+                }
             }
+            if let Some(Value::Array(variants)) = members.get_mut("enum") {
+                variants.retain(|variant| !variant.is_null());
+            }
+            members.values_mut().for_each(without_null);
         }
-        if let Some(Value::Array(variants)) = property.get_mut("enum") {
-            variants.retain(|variant| !variant.is_null());
+        Value::Array(items) => items.iter_mut().for_each(without_null),
+        _ => {}
+    }
+}
+
+/// Several types in one `type` are legal, but some clients know only one: each becomes an `anyOf` branch of its own.
+fn single_types(schema: &mut Value) {
+    match schema {
+        Value::Object(members) => {
+            if let Some(Value::Array(types)) = members.get("type") {
+                let branches: Vec<Value> = types.iter().map(|name| json!({ "type": name })).collect();
+                members.remove("type");
+                members.insert("anyOf".to_owned(), branches.into());
+            }
+            members.values_mut().for_each(single_types);
         }
-        without_null(property);
+        Value::Array(items) => items.iter_mut().for_each(single_types),
+        _ => {}
     }
 }
 
@@ -111,47 +142,61 @@ pub(crate) fn compile(schema: &Value) -> Result<Validator> {
     jsonschema::draft202012::new(schema).map_err(Error::internal)
 }
 
-/// Checks arguments; the first complaint names the parameter, all of them stand in `details`.
+/// Checks arguments; the first violation is the error's message, all of them stand in `violations`.
 pub(crate) fn check(validator: &Validator, arguments: &Value) -> Result<()> {
     if let Some(parameter) = find_nul(arguments, String::new()) {
+        let parameter = short(if parameter.is_empty() { "arguments" } else { &parameter });
         let message = format!("`{parameter}` contains a NUL character");
         return Err(Error::invalid(&parameter, message));
     }
     if validator.is_valid(arguments) {
         return Ok(());
     }
-    let complaints: Vec<(String, String)> =
-        validator.iter_errors(arguments).take(COMPLAINTS_MAX).map(|error| complaint(&error)).collect();
-    let Some((parameter, message)) = complaints.first() else {
+    let violations = validator.iter_errors(arguments).flat_map(|error| violations_of(&error));
+    let violations: Vec<(String, String)> = violations.take(VIOLATIONS_MAX).collect();
+    let Some((parameter, message)) = violations.first() else {
         return Err(Error::internal("the arguments are invalid without a reason"));
     };
-    let details: Vec<Value> =
-        complaints.iter().map(|(parameter, message)| serde_json::json!({"parameter": parameter, "message": message})).collect();
-    Err(Error::new(Kind::InvalidParams, message.clone()).with("parameter", parameter.as_str()).with("details", details))
+    let listed: Vec<Value> =
+        violations.iter().map(|(parameter, message)| json!({"parameter": parameter, "message": message})).collect();
+    Err(Error::invalid(parameter, message.clone()).with("violations", listed))
 }
 
-/// Most complaints that one answer lists.
-const COMPLAINTS_MAX: usize = 16;
+/// Most violations that one answer lists.
+const VIOLATIONS_MAX: usize = 16;
+/// Most characters of a parameter's path that are shown: a caller can make one of any length.
+const PARAMETER_CHARS_MAX: usize = 200;
 
-/// The parameter that an error is about, and the error in words that quote no more than the parameter's name.
-fn complaint(error: &ValidationError<'_>) -> (String, String) {
+/// The parameters that an error is about, and for each what is wrong, in words that quote no more than the parameter's name.
+fn violations_of(error: &ValidationError<'_>) -> Vec<(String, String)> {
     let place = parameter_path(error.instance_path().as_str());
     match error.kind() {
         ValidationErrorKind::Required { property } => {
-            let parameter = joined(&place, property.as_str().unwrap_or_default());
+            let parameter = short(&joined(&place, property.as_str().unwrap_or_default()));
             let message = format!("`{parameter}` is required");
-            (parameter, message)
+            vec![(parameter, message)]
         }
         ValidationErrorKind::AdditionalProperties { unexpected } => {
-            let parameter = joined(&place, unexpected.first().map_or("", String::as_str));
-            let message = format!("`{parameter}` is not a parameter of this tool");
-            (parameter, message)
+            let violation = |member: &String| {
+                let parameter = short(&joined(&place, member));
+                let message = format!("`{parameter}` is not a parameter of this tool");
+                (parameter, message)
+            };
+            unexpected.iter().take(VIOLATIONS_MAX).map(violation).collect()
         }
         _ => {
-            let place = if place.is_empty() { "arguments".to_owned() } else { place };
+            let place = short(if place.is_empty() { "arguments" } else { &place });
             let message = format!("`{place}`: {}", error.masked_with("the value"));
-            (place, message)
+            vec![(place, message)]
         }
+    }
+}
+
+/// A path that is not too long to show.
+fn short(parameter: &str) -> String {
+    match parameter.char_indices().nth(PARAMETER_CHARS_MAX) {
+        Some((end, _)) => format!("{}…", parameter.get(..end).unwrap_or(parameter)),
+        None => parameter.to_owned(),
     }
 }
 
@@ -229,5 +274,41 @@ mod tests {
             assert!(!error.message().contains("secret"), "{}", error.message());
         }
         assert!(check(&validator, &json!({"name": "äöü"})).is_ok(), "lengths count characters");
+    }
+
+    #[test]
+    fn every_violation_is_listed_and_none_is_long() {
+        let schema = json!({"type": "object", "additionalProperties": false, "required": ["a", "b"],
+            "properties": {"a": {"type": "string"}, "b": {"type": "string"}, "n": {"type": "integer", "minimum": 1}}});
+        let validator = compile(&schema).unwrap();
+        let error = check(&validator, &json!({"n": 0, "x": 1, "y": 1})).unwrap_err();
+        let mut parameters: Vec<_> =
+            error.data()["violations"].as_array().unwrap().iter().map(|one| one["parameter"].as_str().unwrap()).collect();
+        parameters.sort_unstable();
+        assert_eq!(parameters, ["a", "b", "n", "x", "y"]);
+        assert_eq!(error.data()["violations"][0]["message"], error.message());
+
+        let many: Map<String, Value> = (0..10_000).map(|number| (format!("{number}{}", "ä".repeat(1_000)), json!(1))).collect();
+        let error = check(&validator, &Value::Object(many)).unwrap_err();
+        assert_eq!(error.data()["violations"].as_array().unwrap().len(), VIOLATIONS_MAX);
+        assert!(Value::Object(error.data().clone()).to_string().len() < 50_000);
+    }
+
+    #[test]
+    fn no_schema_has_several_types_in_one() {
+        fn check(tool: &str, schema: &Value) {
+            match schema {
+                Value::Object(members) => {
+                    assert!(!members.get("type").is_some_and(Value::is_array), "{tool}: {schema}");
+                    members.values().for_each(|member| check(tool, member));
+                }
+                Value::Array(items) => items.iter().for_each(|item| check(tool, item)),
+                _ => {}
+            }
+        }
+        for tool in crate::Catalogue::builtin().unwrap().tools() {
+            check(tool.spec().name, tool.input_schema());
+            check(tool.spec().name, tool.output_schema().unwrap());
+        }
     }
 }

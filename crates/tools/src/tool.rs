@@ -111,7 +111,7 @@ impl<T: Tool> Run for Typed<T> {
             // The schema has passed; what serde still refuses, a schema cannot say.
             let input = serde_json::from_value(arguments)
                 .map_err(|error| Error::invalid("arguments", "the arguments cannot be used").logged(error))?;
-            Ok(Reply::from_answer(&self.0.call(call, input).await?)?)
+            Ok(Reply::from_answer(self.0.call(call, input).await?)?)
         })
     }
 }
@@ -119,11 +119,8 @@ impl<T: Tool> Run for Typed<T> {
 impl Registered {
     /// Takes a typed tool into the list.
     pub(crate) fn typed<T: Tool>(tool: T) -> Result<Self> {
-        let output_schema = schema::output_schema::<T::Output>();
-        let output_schema = match T::SPEC.needs {
-            Capability::Graph => schema::or_switched_off(output_schema),
-            Capability::Always | Capability::Memory | Capability::Project => output_schema,
-        };
+        let may_be_off = T::SPEC.needs == Capability::Graph;
+        let output_schema = schema::output_schema::<T::Output>(may_be_off);
         Self::raw(T::SPEC, schema::input_schema::<T::Input>(), Some(output_schema), Typed(tool))
     }
 

@@ -1,15 +1,21 @@
 //! `toolcrib agent`: machine identities for the agent door.
 
-use anyhow::Result;
+use std::io::{IsTerminal, Read};
+
+use anyhow::{Context, Result, bail};
 use base::AgentId;
 use clap::{Args, Subcommand};
 use serde_json::{Value, json};
 
 use super::{ListArgs, said};
-use crate::client::encode;
+use crate::client::{encode, post_public};
+use crate::environment;
 use crate::opening::ToolNames;
-use crate::output::Column;
+use crate::output::{self, Column};
 use crate::workplace::{ClientArgs, ProjectArg, Workplace};
+
+/// Most that is read of an agent's key and secret.
+const CREDENTIAL_BYTES_MAX: u64 = 64 * 1024;
 
 const COLUMNS: [Column; 6] = [
     ("ID", "/agent_id"),
@@ -84,6 +90,9 @@ enum Verb {
         /// Agent, by id or name
         agent: String,
     },
+    /// Trade an agent's key and secret for a token of fifteen minutes, as an HTTP header
+    #[command(after_help = TOKEN)]
+    Token,
     /// Remove an agent and its tokens
     Remove {
         /// Agent, by id or name
@@ -91,7 +100,21 @@ enum Verb {
     },
 }
 
+const TOKEN: &str = "\
+Examples:
+  toolcrib agent token
+  cat agent.json | toolcrib agent token --url https://crib.example
+
+Prints {\"Authorization\": \"Bearer …\"}, as an MCP client's header helper does.
+The agent's key and secret come from TOOLCRIB_AGENT_KEY and
+TOOLCRIB_AGENT_SECRET, or from stdin: what `toolcrib agent add --json` printed,
+or the key on one line and the secret on the next. --json prints the server's
+whole answer, with the time when the token ends.";
+
 pub(crate) async fn run(args: AgentArgs) -> Result<()> {
+    if matches!(args.verb, Verb::Token) {
+        return token(&args.client).await;
+    }
     let place = args.client.workplace().await?;
     match args.verb {
         Verb::List(list) => {
@@ -132,7 +155,51 @@ pub(crate) async fn run(args: AgentArgs) -> Result<()> {
             place.api.delete(&place.path(&format!("/agents/{}", encode(&id)))).await?;
             place.print_as(&json!({ "removed": id }), || format!("removed {agent}"))
         }
+        // It needs no workplace: an agent has its own credential.
+        Verb::Token => Ok(()),
     }
+}
+
+async fn token(client: &ClientArgs) -> Result<()> {
+    let url = client.server.find_url()?;
+    let (key, secret) = credential(std::io::stdin())?;
+    let body = json!({ "agent_key": key, "agent_secret": secret });
+    let (answer, _) = post_public(&url, "/api/agents/authenticate", &body).await?;
+    if client.json {
+        return output::print_json(&answer);
+    }
+    let token = answer.get("access_token").and_then(Value::as_str);
+    let token = token.context("the server's answer holds no token: `toolcrib doctor` compares the versions")?;
+    output::print(&json!({ "Authorization": format!("Bearer {token}") }).to_string())
+}
+
+/// An agent's key and secret, from the environment, else from stdin.
+fn credential(input: std::io::Stdin) -> Result<(String, String)> {
+    let (key, secret) = (environment::text(environment::AGENT_KEY), environment::text(environment::AGENT_SECRET));
+    if let Some(both) = key.zip(secret) {
+        return Ok(both);
+    }
+    let (name, secret) = (environment::AGENT_KEY, environment::AGENT_SECRET);
+    if input.is_terminal() {
+        bail!("there is no agent to get a token for: set {name} and {secret}, or write its key and secret to stdin");
+    }
+    let mut text = String::new();
+    input.lock().take(CREDENTIAL_BYTES_MAX).read_to_string(&mut text).context("cannot read the agent's key and secret")?;
+    parse_credential(&text).with_context(|| {
+        format!(
+            "stdin holds no agent's key and secret: write what `toolcrib agent add --json` printed, or set {name} and {secret}"
+        )
+    })
+}
+
+/// `{"agent_key": …, "agent_secret": …}`, or the two on lines of their own.
+fn parse_credential(text: &str) -> Option<(String, String)> {
+    if let Ok(Value::Object(members)) = serde_json::from_str(text) {
+        let member = |name: &str| members.get(name).and_then(Value::as_str).map(str::to_owned);
+        return member("agent_key").zip(member("agent_secret"));
+    }
+    let mut lines = text.lines().map(str::trim).filter(|line| !line.is_empty()).map(str::to_owned);
+    lines.next().zip(lines.next()).filter(|_| lines.next().is_none())
 }
 
 fn rate(per_minute: u32) -> Value {
@@ -152,4 +219,19 @@ async fn id_of(place: &Workplace, agent: &str) -> Result<String> {
 async fn path(place: &Workplace, agent: &str, rest: &str) -> Result<String> {
     let id = id_of(place, agent).await?;
     Ok(place.path(&format!("/agents/{}{rest}", encode(&id))))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_credential_is_json_or_two_lines() {
+        let both = Some(("k".to_owned(), "s".to_owned()));
+        assert_eq!(parse_credential(r#"{"agent_id": "a", "agent_key": "k", "agent_secret": "s"}"#), both);
+        assert_eq!(parse_credential("k\r\ns\n"), both);
+        for bad in ["", "k", "k\ns\nx", "{}", r#"{"agent_key": "k"}"#] {
+            assert_eq!(parse_credential(bad), None, "{bad}");
+        }
+    }
 }

@@ -4,7 +4,7 @@ use std::net::SocketAddr;
 use std::path::PathBuf;
 
 use anyhow::{Context, Result};
-use bench::{AuditOptions, DoorsOptions, GovernanceOptions, GraphOptions, MemoryOptions, Report, SearchOptions};
+use bench::{AuditOptions, DoorsOptions, GovernanceOptions, GraphOptions, LoadOptions, MemoryOptions, Report, SearchOptions};
 use clap::{Args, Subcommand};
 
 use crate::output;
@@ -27,6 +27,22 @@ enum What {
         /// Orgs to make before the last measurement; 0 leaves it out
         #[arg(long, default_value_t = 10_000)]
         orgs: u32,
+        /// Print the figures as JSON
+        #[arg(long)]
+        json: bool,
+    },
+    /// A fleet of clients: calls in a second, P50, P99, failed calls and peak memory
+    #[command(after_help = "Exit code 1 when a figure misses its aim. Build with --release, or the figures mean nothing.")]
+    Load {
+        /// Clients, each with one call under way
+        #[arg(long, default_value_t = 1_000, value_parser = clap::value_parser!(u16).range(1..=1_000))]
+        clients: u16,
+        /// How long each of the two loads lasts: each client as fast as it is answered, then all at a fixed rate
+        #[arg(long, default_value_t = 20, value_parser = clap::value_parser!(u64).range(1..))]
+        seconds: u64,
+        /// Calls in a second of the load at a fixed rate [default: half of what the first load reached]
+        #[arg(long, value_name = "N")]
+        rate: Option<f64>,
         /// Print the figures as JSON
         #[arg(long)]
         json: bool,
@@ -119,6 +135,9 @@ pub(crate) async fn run(args: BenchArgs) -> Result<bool> {
         What::Echo { listen, answer } => bench::echo(listen, &answer).await.map(|()| true),
         What::Doors { rounds, orgs, json } => {
             show(&bench::doors(&DoorsOptions { binary: this_binary()?, rounds, orgs }).await?, json)
+        }
+        What::Load { clients, seconds, rate, json } => {
+            show(&bench::load(&LoadOptions { binary: this_binary()?, clients: clients.into(), seconds, rate }).await?, json)
         }
         What::Audit { entries, requests, json } => {
             show(&bench::audit(&AuditOptions { binary: this_binary()?, entries, requests }).await?, json)

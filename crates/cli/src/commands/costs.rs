@@ -63,7 +63,11 @@ pub(crate) async fn run(args: CostsArgs) -> Result<()> {
     place.print_as(&answer, || {
         let mut rows = answer.get("costs").and_then(Value::as_array).cloned().unwrap_or_default();
         let nothing = rows.is_empty();
-        rows.extend(answer.get("total").cloned());
+        // The total is about none of the groups, so it has a name of its own in their column.
+        if let Some(Value::Object(mut total)) = answer.get("total").cloned() {
+            total.insert(column.1.trim_start_matches('/').to_owned(), Value::from("total"));
+            rows.push(Value::Object(total));
+        }
         let columns = [column, ("CALLS", "/calls"), ("FAILED", "/failed"), ("MILLISECONDS", "/durationMs")];
         if nothing { "no calls".to_owned() } else { output::table(&rows, &columns, "") }
     })

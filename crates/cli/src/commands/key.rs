@@ -1,7 +1,7 @@
 //! `toolcrib key`: an org's API keys.
 
 use anyhow::{Result, bail};
-use base::{Clock, KeyId, Timestamp};
+use base::{AgentId, Clock, KeyId, Timestamp};
 use clap::{Args, Subcommand};
 use serde_json::{Value, json};
 
@@ -42,7 +42,8 @@ enum Verb {
     },
     /// Add a key; it is shown once
     #[command(after_help = "Examples:\n  toolcrib key add ci --scope sessions:write --scope bricks:read --expires 90d\n  \
-                            toolcrib key add web-only --cover web")]
+                            toolcrib key add web-only --cover web\n  \
+                            toolcrib key add nightly --scope sessions:write,code:read --agents reviewer")]
     Add {
         /// Its name
         name: String,
@@ -52,15 +53,22 @@ enum Verb {
         /// Project that it covers, by id or name (repeatable) [default: all]
         #[arg(long = "cover", value_name = "PROJECT")]
         projects: Vec<String>,
+        /// Registered agent that it may open sessions for, by id or name (repeatable), or all, or none [default: none; for the
+        /// scope *, all that your key has]
+        #[arg(long = "agents", value_name = "AGENT", value_delimiter = ',')]
+        agents: Vec<String>,
         /// When it stops working: 12h, 90d, or a time in RFC 3339
         #[arg(long, value_name = "TIME")]
         expires: Option<String>,
     },
-    /// Revoke a key, and the sessions' keys that it made
+    /// Revoke a key and the sessions that it opened; keys that it made live on and are listed
     Revoke {
         /// Key, by id or name
         #[arg(value_name = "KEY")]
         which: String,
+        /// Also revoke the keys that it made, those that these made, and so on
+        #[arg(long)]
+        cascade: bool,
     },
 }
 
@@ -75,23 +83,62 @@ pub(crate) async fn run(args: KeyArgs) -> Result<()> {
             let id = place.id_of("keys", KeyId::PREFIX, "name", &which).await?;
             place.print(&place.api.get(&place.path(&format!("/keys/{}", encode(&id)))).await?)
         }
-        Verb::Add { name, scopes, projects, expires } => {
+        Verb::Add { name, scopes, projects, agents, expires } => {
             let body = said([
                 ("name", Some(json!(name))),
                 ("projects", Some(cover(&place, projects).await?)),
                 ("scopes", (!scopes.is_empty()).then(|| json!(scopes))),
+                ("agents", speaks_for(&place, agents).await?),
                 ("expiresAt", expires.as_deref().map(expiry).transpose()?),
             ]);
             place.print(&place.api.post(&place.path("/keys"), &body).await?)?;
             eprintln!("The key is shown this once: keep it now.");
             Ok(())
         }
-        Verb::Revoke { which } => {
+        Verb::Revoke { which, cascade } => {
             let id = place.id_of("keys", KeyId::PREFIX, "name", &which).await?;
-            place.api.delete(&place.path(&format!("/keys/{}", encode(&id)))).await?;
-            place.print_as(&json!({ "revoked": id }), || format!("revoked {id}"))
+            let path = place.path(&format!("/keys/{}?cascade={cascade}", encode(&id)));
+            let mut answer = place.api.delete(&path).await?;
+            let text = revoked(&id, &answer);
+            if let Some(members) = answer.as_object_mut() {
+                members.insert("revoked".to_owned(), json!(id));
+            }
+            place.print_as(&answer, || text)
         }
     }
+}
+
+/// What revoking the key `id` came to, and what lives on.
+fn revoked(id: &str, answer: &Value) -> String {
+    let mut text = match answer.get("mintedRevoked").and_then(Value::as_u64).unwrap_or_default() {
+        0 => format!("revoked {id}"),
+        1 => format!("revoked {id} and 1 key that it made"),
+        others => format!("revoked {id} and {others} keys that it made"),
+    };
+    let minted = answer.get("minted").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
+    if !minted.is_empty() {
+        text.push_str("\nkeys that it made live on (`--cascade` revokes them too):");
+        for key in minted {
+            let member = |name: &str| key.get(name).and_then(Value::as_str).unwrap_or_default();
+            text.push_str(&format!("\n  {}  {}", member("id"), member("name")));
+        }
+    }
+    text
+}
+
+/// The agents that a key may open sessions for; nothing is said where none were named.
+async fn speaks_for(place: &Workplace, agents: Vec<String>) -> Result<Option<Value>> {
+    match agents.as_slice() {
+        [] => return Ok(None),
+        [word] if word == "all" => return Ok(Some(json!("all"))),
+        [word] if word == "none" => return Ok(Some(json!([]))),
+        _ => {}
+    }
+    let mut ids = Vec::new();
+    for agent in agents {
+        ids.push(place.id_of("agents", AgentId::PREFIX, "name", &agent).await?);
+    }
+    Ok(Some(json!(ids)))
 }
 
 async fn cover(place: &Workplace, projects: Vec<String>) -> Result<Value> {

@@ -2,6 +2,7 @@
 
 pub(crate) mod agent;
 pub(crate) mod audit;
+pub(crate) mod backup;
 pub(crate) mod bench;
 pub(crate) mod brick;
 pub(crate) mod completions;
@@ -11,6 +12,7 @@ pub(crate) mod doctor;
 pub(crate) mod eval;
 pub(crate) mod graph;
 pub(crate) mod key;
+pub(crate) mod login;
 pub(crate) mod memory;
 pub(crate) mod org;
 pub(crate) mod policy;

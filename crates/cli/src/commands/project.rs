@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use super::{ListArgs, OnOff, said};
 use crate::output::Column;
-use crate::workplace::{ClientArgs, ProjectArg, Workplace};
+use crate::workplace::{ClientArgs, ProjectArg, Workplace, is_forbidden};
 
 const COLUMNS: [Column; 5] =
     [("ID", "/id"), ("NAME", "/name"), ("MEMORY", "/memory_enabled"), ("GRAPH", "/graph_enabled"), ("ROOT", "/root")];
@@ -72,7 +72,11 @@ pub(crate) async fn run(args: ProjectArgs) -> Result<()> {
     let place = args.client.workplace().await?;
     match args.verb {
         Verb::List(list) => {
-            let answer = place.api.list(&place.path("/projects"), "projects", list.limit).await?;
+            let answer = match place.api.list(&place.path("/projects"), "projects", list.limit).await {
+                // A key that may not read the org still has projects: with their ids, names and roots.
+                Err(error) if is_forbidden(&error) => place.api.list(&place.query("/api/whoami"), "projects", list.limit).await?,
+                answer => answer?,
+            };
             place.print_list(&answer, "projects", &COLUMNS)
         }
         Verb::Show { project } => {

@@ -1,6 +1,5 @@
 //! `toolcrib serve`: starts the server, says where everything is, and stops it in order.
 
-use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -30,7 +29,7 @@ pub(crate) struct ServeArgs {
 impl ServeArgs {
     /// What holds after flags, environment, file and defaults.
     pub(crate) fn resolve(self) -> Result<Resolved> {
-        Resolved::load(self.settings, self.config.as_deref())
+        Resolved::load(self.settings, self.config.as_deref())?.with_address()
     }
 }
 
@@ -38,9 +37,11 @@ pub(crate) async fn run(settings: Resolved) -> Result<()> {
     // From here on a signal is ours: one that comes while the server starts must not be lost.
     let mut signals = Signals::listen()?;
     let config = with_first_root(settings.server());
-    let listen = config.listen;
-    let server = start(config).await.map_err(|error| with_hint(&error, listen))?;
-    output::print(&greeting(&server, &settings))?;
+    let server = start(config).await.map_err(|error| start_error(&error))?;
+    // The server serves, also when nobody reads what it prints.
+    if let Err(error) = output::print(&greeting(&server, &settings)) {
+        tracing::warn!("{error:#}");
+    }
     if settings.server().listen.ip().is_unspecified() && settings.server().public_url.is_none() {
         tracing::warn!(
             "listening on every address without --public-url: the urls that agents are given only work if you name it"
@@ -78,18 +79,6 @@ pub(crate) fn is_locked(error: &base::Error) -> bool {
 pub(crate) fn start_error(error: &base::Error) -> anyhow::Error {
     let log = error.log().map(|log| format!(" ({log})")).unwrap_or_default();
     anyhow::anyhow!("{}{log}", error.message())
-}
-
-/// Why a server did not start, with what to do when somebody else listens there.
-fn with_hint(error: &base::Error, listen: SocketAddr) -> anyhow::Error {
-    let in_use = |error: std::io::Error| error.kind() == std::io::ErrorKind::AddrInUse;
-    let is_taken = error.kind() == base::Kind::Unavailable && std::net::TcpListener::bind(listen).is_err_and(in_use);
-    let error = start_error(error);
-    if is_taken {
-        let hint = "stop whatever listens there, or pass another port with --listen (port 0 picks a free one)";
-        return anyhow::anyhow!("{error:#}\nhint: {hint}");
-    }
-    error
 }
 
 /// The configuration with the current directory as the root of the first project, where that may be one.
@@ -167,12 +156,18 @@ fn greeting(server: &Server, settings: &Resolved) -> String {
 pub(crate) struct Signals {
     terminate: Signal,
     interrupt: Signal,
+    /// A file that may not grow further: listened to, so that it fails a write and does not end the process.
+    _file_size: Signal,
 }
 
 impl Signals {
     pub(crate) fn listen() -> Result<Self> {
         let hear = |kind| signal(kind).context("cannot listen for signals");
-        Ok(Self { terminate: hear(SignalKind::terminate())?, interrupt: hear(SignalKind::interrupt())? })
+        Ok(Self {
+            terminate: hear(SignalKind::terminate())?,
+            interrupt: hear(SignalKind::interrupt())?,
+            _file_size: hear(SignalKind::from_raw(rustix::process::Signal::XFSZ.as_raw()))?,
+        })
     }
 
     /// Until the first of them.

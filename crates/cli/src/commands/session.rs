@@ -1,23 +1,28 @@
 //! `toolcrib session`: agents' runs.
 
 use anyhow::Result;
-use clap::{Args, Subcommand};
+use clap::{Args, Subcommand, ValueEnum};
+use serde_json::{Value, json};
 
 use super::ListArgs;
 use crate::client::encode;
 use crate::opening::{Outcome, SessionArgs as Opening};
 use crate::output::{self, Column};
-use crate::workplace::{ClientArgs, ProjectArg};
+use crate::workplace::{ClientArgs, ProjectArg, Workplace};
 
-const COLUMNS: [Column; 7] = [
+const COLUMNS: [Column; 8] = [
     ("ID", "/sessionId"),
     ("STATE", "/state"),
     ("PROJECT", "/projectId"),
-    ("AGENT", "/agentLabel"),
+    ("AGENT", "/agent"),
     ("WORK", "/workType"),
     ("OUTCOME", "/outcome"),
     ("CREATED", "/createdAt"),
+    ("EXPIRES", "/expiresAt"),
 ];
+
+/// Most agents whose names are looked up for a list.
+const AGENTS_MAX: u64 = 10_000;
 
 /// Sessions: one agent's run in a project, with its own key and its own MCP endpoint.
 #[derive(Args, Debug)]
@@ -28,10 +33,37 @@ pub(crate) struct SessionArgs {
     verb: Verb,
 }
 
+/// Whether a session can still be used.
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum State {
+    /// It can
+    Open,
+    /// Somebody ended it
+    Ended,
+    /// Its time is over
+    Expired,
+}
+
+impl State {
+    fn word(self) -> &'static str {
+        match self {
+            State::Open => "open",
+            State::Ended => "ended",
+            State::Expired => "expired",
+        }
+    }
+}
+
 #[derive(Subcommand, Debug)]
 enum Verb {
     /// List the org's sessions, newest first
-    List(ListArgs),
+    List {
+        /// Only those in this state
+        #[arg(long)]
+        state: Option<State>,
+        #[command(flatten)]
+        list: ListArgs,
+    },
     /// Show a session
     Show {
         /// Session, by id
@@ -58,8 +90,12 @@ enum Verb {
 pub(crate) async fn run(args: SessionArgs) -> Result<()> {
     let place = args.client.workplace().await?;
     match args.verb {
-        Verb::List(list) => {
-            let answer = place.api.list(&place.path("/sessions"), "sessions", list.limit).await?;
+        Verb::List { state, list } => {
+            let filter = state.map(|state| format!("?state={}", state.word())).unwrap_or_default();
+            let mut answer = place.api.list(&place.path(&format!("/sessions{filter}")), "sessions", list.limit).await?;
+            if !args.client.json {
+                name_agents(&place, &mut answer).await?;
+            }
             place.print_list(&answer, "sessions", &COLUMNS)
         }
         Verb::Show { session } => place.print(&place.api.get(&place.path(&format!("/sessions/{}", encode(&session)))).await?),
@@ -74,9 +110,30 @@ pub(crate) async fn run(args: SessionArgs) -> Result<()> {
             })
         }
         Verb::End { session, outcome } => {
-            let body = outcome.map_or(serde_json::json!({}), |outcome| serde_json::json!({ "outcome": outcome.word() }));
+            let body = outcome.map_or(json!({}), |outcome| json!({ "outcome": outcome.word() }));
             let answer = place.api.post(&place.path(&format!("/sessions/{}/end", encode(&session))), &body).await?;
             place.print_as(&answer, || format!("ended {session}"))
         }
     }
+}
+
+/// Puts into each row who runs in the session: the registered agent's name, else the launcher's word for it.
+async fn name_agents(place: &Workplace, answer: &mut Value) -> Result<()> {
+    let rows = answer.get_mut("sessions").and_then(Value::as_array_mut).map(Vec::as_mut_slice).unwrap_or_default();
+    let agents = if rows.iter().any(|row| row.get("agentId").is_some_and(Value::is_string)) {
+        place.api.list(&place.path("/agents"), "agents", AGENTS_MAX).await?
+    } else {
+        Value::Null
+    };
+    let agents = agents.get("agents").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
+    for row in rows {
+        let id = row.get("agentId").filter(|id| id.is_string());
+        let registered =
+            agents.iter().find(|agent| id.is_some() && agent.get("agent_id") == id).and_then(|agent| agent.get("name"));
+        let shown = registered.or(id).or(row.get("agentLabel")).cloned().unwrap_or_default();
+        if let Some(members) = row.as_object_mut() {
+            members.insert("agent".to_owned(), shown);
+        }
+    }
+    Ok(())
 }

@@ -1,6 +1,6 @@
 //! `toolcrib user`: people who log in to the console.
 
-use std::io::{BufRead, IsTerminal};
+use std::io::BufRead;
 
 use anyhow::{Context, Result, bail};
 use base::UserId;
@@ -10,6 +10,7 @@ use serde_json::json;
 use super::{ListArgs, said};
 use crate::client::encode;
 use crate::output::Column;
+use crate::person;
 use crate::workplace::{ClientArgs, Workplace};
 
 const COLUMNS: [Column; 5] =
@@ -27,9 +28,9 @@ pub(crate) struct UserArgs {
 /// What a person may do.
 #[derive(Clone, Copy, Debug, ValueEnum)]
 enum Role {
-    /// Everything, and naming other owners
+    /// Everything, and managing owners and admins
     Owner,
-    /// Everything else
+    /// Everything else, and managing members
     Admin,
     /// Reading
     Member,
@@ -103,12 +104,12 @@ pub(crate) async fn run(args: UserArgs) -> Result<()> {
         }
         Verb::Show { user } => place.print(&place.api.get(&path(&place, &id_of(&place, &user).await?)).await?),
         Verb::Add { email, role, password_stdin: _ } => {
-            let password = read_password(std::io::stdin().lock())?;
+            let password = person::new_password().await?;
             let body = json!({ "email": email, "role": role.word(), "password": password });
             place.print(&place.api.post(&place.path("/users"), &body).await?)
         }
         Verb::Set { user, role, disable, enable, password_stdin } => {
-            let password = if password_stdin { Some(json!(read_password(std::io::stdin().lock())?)) } else { None };
+            let password = if password_stdin { Some(json!(person::new_password().await?)) } else { None };
             let body = said([
                 ("role", role.map(|role| json!(role.word()))),
                 ("disabled", (disable || enable).then(|| json!(disable))),
@@ -133,10 +134,7 @@ fn path(place: &Workplace, id: &str) -> String {
 }
 
 /// The first line, without its end.
-fn read_password(mut input: impl BufRead) -> Result<String> {
-    if std::io::stdin().is_terminal() {
-        eprintln!("Type the password and press Enter (it is shown as you type).");
-    }
+pub(crate) fn read_password(mut input: impl BufRead) -> Result<String> {
     let mut line = String::new();
     input.read_line(&mut line).context("cannot read the password from stdin")?;
     let password = line.trim_end_matches(['\n', '\r']);

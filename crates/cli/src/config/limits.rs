@@ -62,9 +62,15 @@ limits! {
     caller_calls_at_once: u32, "limits-caller-calls-at-once", "TOOLCRIB_LIMITS_CALLER_CALLS_AT_ONCE";
     /// Calls an org may have under way at a node [default: 1024]
     org_calls_at_once: u32, "limits-org-calls-at-once", "TOOLCRIB_LIMITS_ORG_CALLS_AT_ONCE";
+    /// Bytes of bodies and answers that a key or agent may have in memory at a node [default: 67108864]
+    caller_bytes_at_once: usize, "limits-caller-bytes-at-once", "TOOLCRIB_LIMITS_CALLER_BYTES_AT_ONCE";
+    /// Bytes of bodies and answers that an org may have in memory at a node [default: 134217728]
+    org_bytes_at_once: usize, "limits-org-bytes-at-once", "TOOLCRIB_LIMITS_ORG_BYTES_AT_ONCE";
+    /// Bytes of bodies and answers that all callers may have in memory at a node [default: 268435456]
+    bytes_at_once: usize, "limits-bytes-at-once", "TOOLCRIB_LIMITS_BYTES_AT_ONCE";
     /// How long a tool may work on one call, in seconds [default: 120]
     call_seconds_max: u64, "limits-call-seconds-max", "TOOLCRIB_LIMITS_CALL_SECONDS_MAX";
-    /// Largest result of a tool, in bytes [default: 16777216]
+    /// Largest result of a tool, and of all answers to one batch, in bytes [default: 16777216]
     result_bytes_max: usize, "limits-result-bytes-max", "TOOLCRIB_LIMITS_RESULT_BYTES_MAX";
     /// Failed logins an agent key, an account or an address may make in a minute [default: 10]
     login_failures_per_minute: u32, "limits-login-failures-per-minute", "TOOLCRIB_LIMITS_LOGIN_FAILURES_PER_MINUTE";
@@ -72,8 +78,12 @@ limits! {
     session_ttl_seconds: u64, "limits-session-ttl-seconds", "TOOLCRIB_LIMITS_SESSION_TTL_SECONDS";
     /// Most connections at once [default: 4096]
     connections_max: usize, "limits-connections-max", "TOOLCRIB_LIMITS_CONNECTIONS_MAX";
+    /// Most connections of one address (IPv6: of one /64 network) [default: 1024]
+    connections_per_address_max: usize, "limits-connections-per-address-max", "TOOLCRIB_LIMITS_CONNECTIONS_PER_ADDRESS_MAX";
     /// How long a client may take to send its request head, and then each next piece of its body, in seconds [default: 30]
     client_idle_seconds: u64, "limits-client-idle-seconds", "TOOLCRIB_LIMITS_CLIENT_IDLE_SECONDS";
+    /// How long a client may take none of an answer that waits for it, in seconds [default: 30]
+    client_write_seconds: u64, "limits-client-write-seconds", "TOOLCRIB_LIMITS_CLIENT_WRITE_SECONDS";
     /// How long a stop waits for calls under way, in seconds [default: 20]
     drain_seconds: u64, "limits-drain-seconds", "TOOLCRIB_LIMITS_DRAIN_SECONDS";
 }

@@ -5,6 +5,7 @@
 //! its rows or an agent is connected to.
 
 mod limits;
+mod listen;
 mod resolved;
 mod settings;
 #[cfg(test)]

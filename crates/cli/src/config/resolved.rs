@@ -1,11 +1,13 @@
 //! From what was said in several places to what holds.
 
+use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
 use base::Clock;
 use server::{Config, EmbedEndpoint, EmbedKey, MasterKeySource};
 
+use super::listen::Listen;
 use super::settings::{LogFormat, Settings, parse_token};
 use crate::environment;
 use crate::find::checked_url;
@@ -22,6 +24,7 @@ pub(crate) struct Resolved {
     settings: Settings,
     master_key: MasterKeySource,
     embed_endpoint: Option<EmbedEndpoint>,
+    listen: Option<SocketAddr>,
     /// The data folder.
     pub(crate) data: PathBuf,
     /// The file that was read, if any.
@@ -59,7 +62,18 @@ impl Resolved {
             checked_url(url).context("the public url cannot be used")?;
         }
         let data = settings.data.as_deref().map(absolute).transpose()?.unwrap_or(folder);
-        Ok(Self { settings, master_key, embed_endpoint, data, file })
+        // A name is looked up only for a server.
+        let listen = match &settings.listen {
+            Some(Listen::Address(address)) => Some(*address),
+            _ => None,
+        };
+        Ok(Self { settings, master_key, embed_endpoint, listen, data, file })
+    }
+
+    /// Looks up the name to listen at, if it is one.
+    pub(crate) fn with_address(mut self) -> Result<Self> {
+        self.listen = self.settings.listen.as_ref().map(Listen::resolve).transpose().map_err(anyhow::Error::msg)?;
+        Ok(self)
     }
 
     /// What a server is started with.
@@ -68,7 +82,7 @@ impl Resolved {
         let default = Config::new(&self.data);
         Config {
             data: self.data.clone(),
-            listen: said.listen.unwrap_or(default.listen),
+            listen: self.listen.unwrap_or(default.listen),
             public_url: said.public_url.clone().or(default.public_url),
             allow_hosts: said.allow_host.clone().unwrap_or(default.allow_hosts),
             allow_roots: said.allow_root.clone().unwrap_or(default.allow_roots),
@@ -78,6 +92,7 @@ impl Resolved {
             webhook_retry: default.webhook_retry,
             subscribers: default.subscribers,
             audit_keep_days: said.audit_keep_days.or(default.audit_keep_days),
+            audit_keep_days_min: said.audit_keep_days_min.unwrap_or(default.audit_keep_days_min),
             audit_checkpoints: said.audit_checkpoints.clone().or(default.audit_checkpoints),
             audit_checkpoint_minutes: said.audit_checkpoint_minutes.unwrap_or(default.audit_checkpoint_minutes),
             database_url: said.database_url.clone().or(default.database_url),

@@ -1,7 +1,6 @@
 //! The settings themselves. One definition is the flag, the environment variable and the key in `toolcrib.toml`:
 //! `--allow-host` is `TOOLCRIB_ALLOW_HOST` is `allow_host`.
 
-use std::net::SocketAddr;
 use std::num::NonZero;
 use std::path::{Path, PathBuf};
 
@@ -11,6 +10,7 @@ use clap::{Args, FromArgMatches, ValueEnum};
 use serde::Deserialize;
 
 use super::limits::LimitSettings;
+use super::listen::Listen;
 
 /// How log lines look.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum, Deserialize)]
@@ -31,9 +31,9 @@ pub(crate) struct Settings {
     #[arg(long, env = "TOOLCRIB_DATA", value_name = "DIR")]
     pub(crate) data: Option<PathBuf>,
 
-    /// Where to listen; port 0 picks a free one [default: 127.0.0.1:7420]
+    /// Where to listen, an address or a name; port 0 picks a free one [default: 127.0.0.1:7420]
     #[arg(long, env = "TOOLCRIB_LISTEN", value_name = "ADDRESS:PORT")]
-    pub(crate) listen: Option<SocketAddr>,
+    pub(crate) listen: Option<Listen>,
 
     /// How clients reach the server, when that is not where it listens
     #[arg(long, env = "TOOLCRIB_PUBLIC_URL", value_name = "URL")]
@@ -62,6 +62,10 @@ pub(crate) struct Settings {
     /// Days that audit trails are kept [default: for good]
     #[arg(long, env = "TOOLCRIB_AUDIT_KEEP_DAYS", value_name = "DAYS")]
     pub(crate) audit_keep_days: Option<NonZero<u32>>,
+
+    /// Days of audit trails that nobody can remove, neither by pruning nor with --audit-keep-days [default: 30]
+    #[arg(long, env = "TOOLCRIB_AUDIT_KEEP_DAYS_MIN", value_name = "DAYS")]
+    pub(crate) audit_keep_days_min: Option<u32>,
 
     /// Folder for checkpoints of audit trails, best on another machine [default: checkpoints in the data folder]
     #[arg(long, env = "TOOLCRIB_AUDIT_CHECKPOINTS", value_name = "DIR")]
@@ -156,6 +160,7 @@ impl Settings {
             metrics_token: self.metrics_token.or(lower.metrics_token),
             allow_webhook_net: self.allow_webhook_net.or(lower.allow_webhook_net),
             audit_keep_days: self.audit_keep_days.or(lower.audit_keep_days),
+            audit_keep_days_min: self.audit_keep_days_min.or(lower.audit_keep_days_min),
             audit_checkpoints: self.audit_checkpoints.or(lower.audit_checkpoints),
             audit_checkpoint_minutes: self.audit_checkpoint_minutes.or(lower.audit_checkpoint_minutes),
             database_url: self.database_url.or(lower.database_url),

@@ -1,5 +1,7 @@
 //! `toolcrib connect`: what it writes for each client, what it leaves alone, and that what it wrote works.
 
+mod environment;
+
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
@@ -235,8 +237,10 @@ async fn what_was_said_stands_in_the_entry_and_the_key_does_not() {
     assert!(!text.contains("rsk_live_"), "{text}");
     let entry = serde_json::from_str::<Value>(&text).unwrap()["mcpServers"]["toolcrib"].take();
     let arguments = entry["args"].as_array().unwrap().iter().map(|word| word.as_str().unwrap()).collect::<Vec<_>>().join(" ");
-    let expected =
-        format!("stdio --url {} --org default --project web --work-type chore --tool kits.list --tool-names safe", server.url);
+    let expected = format!(
+        "stdio --url {} --org default --project web --work-type chore --tool kits.list --tool-names safe --needs-key",
+        server.url
+    );
     assert_eq!(arguments, expected);
 
     // Without a server there is nobody to ask, and an entry all the same.

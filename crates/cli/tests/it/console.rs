@@ -99,7 +99,7 @@ both_engines! {
         let tenant = crib.tenant().await;
         let person = tenant.person("owner").await;
         let disabled = tenant.person("admin").await;
-        tenant.api(Method::PATCH, &format!("users/{}", disabled.id), Some(json!({"disabled": true}))).await.expect(200);
+        tenant.as_operator(Method::PATCH, &format!("users/{}", disabled.id), Some(json!({"disabled": true}))).await.expect(200);
         let mut answers = Vec::new();
         for (email, password) in [
             (person.email.as_str(), "wrong"),
@@ -138,7 +138,7 @@ both_engines! {
         clock.advance_ms(20_000);
         let refused = person.log_in(PASSWORD).await;
         assert_eq!((refused.status, refused.header("retry-after")), (429, Some("40")), "right or wrong: {}", refused.text);
-        assert_eq!(other.log_in(PASSWORD).await.status, 429, "the address has guessed, whoever it says it is");
+        assert_eq!(other.log_in(PASSWORD).await.status, 200, "guesses at one account lock nobody out of another");
         assert_eq!(person.api(Method::GET, "/api/console/me", None).await.status, 200, "logins that are there go on");
         clock.advance_ms(40_000);
         person.log_in(PASSWORD).await.expect(200);

@@ -187,11 +187,7 @@ both_engines! {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_full_disk_is_a_clear_error_and_recovers() {
     let place = Place::new(Engine::Sqlite);
-    // The signal for a file that may not grow is ignored, so that the write fails as it does on a full disk.
-    let mut command = Command::new("sh");
-    command.args(["-c", "trap '' XFSZ; exec \"$0\" \"$@\""]).arg(place.serve().as_std().get_program());
-    command.args(place.serve().as_std().get_args()).current_dir(place.folder.path()).kill_on_drop(true);
-    let process = Process::start(command, &place.data()).await;
+    let process = place.start().await;
     let client = Client::new(&process, "disk").await;
     let limit = async |bytes: &str| {
         let pid = process.id().to_string();

@@ -6,3 +6,5 @@ mod figures;
 mod management;
 mod receiver;
 mod webhooks;
+
+pub(crate) use webhooks::nearby;

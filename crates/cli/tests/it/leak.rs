@@ -66,7 +66,7 @@ impl<'c> Case<'c> {
     /// A route by our key, or by our owner where no key may.
     async fn route(&self, need: Need, method: Method, path: &str, body: Option<Value>) -> Reply {
         match need {
-            Need::Human | Need::Login => self.our_owner.api(method, path, body).await,
+            Need::Human | Need::Login | Need::Owner => self.our_owner.api(method, path, body).await,
             _ => self.ours.crib.api(method, path, &self.ours.key, body).await,
         }
     }
@@ -107,7 +107,7 @@ both_engines! {
                 own.result();
                 case.check_silent(row.name, own);
                 if takes_ids {
-                    assert_eq!(foreign.error_code(), -32602, "{}", row.name);
+                    assert_eq!(foreign.failed_code(), -32602, "{}", row.name);
                     case.check_same(row.name, foreign, nowhere);
                 } else {
                     case.check_silent(row.name, foreign);
@@ -163,7 +163,8 @@ both_engines! {
         let case = Case::new(&crib).await;
         let before = snapshot(&case.theirs).await;
         type Body = fn(&Things, &Things) -> Value;
-        let bodies: [(&str, Body); 5] = [
+        let bodies: [(&str, Body); 6] = [
+            ("/api/org/{orgId}/keys", |_, other| json!({"name": "k", "projects": "all", "agents": [other.agent]})),
             ("/api/org/{orgId}/keys", |_, other| json!({"name": "k", "projects": [other.project]})),
             ("/api/org/{orgId}/agents", |_, other| json!({"name": "a", "projectId": other.project, "scopes": [], "tools": []})),
             ("/api/org/{orgId}/sessions", |_, other| json!({"projectId": other.project})),
@@ -180,7 +181,7 @@ both_engines! {
             case.check_same(&what, &theirs, &none);
             assert_eq!(asked(&case.own).await.status, 201, "{path}");
         }
-        for path in ["/api/bricks", "/api/kits", "/api/bricks/{brickId}", "/api/kits/{kitId}"] {
+        for path in ["/api/bricks", "/api/kits", "/api/bricks/{brickId}", "/api/kits/{kitId}", "/api/whoami"] {
             let asked = async |things: &Things| {
                 let path = format!("{}?org={}", case.own.fill(path), things.org);
                 crib.api(Method::GET, &path, &case.ours.key, None).await

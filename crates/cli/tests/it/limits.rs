@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use crate::support::{Crib, Engine, Session, both_engines, modern, request};
+use crate::support::{Crib, Engine, Session, both_engines, eventually, modern, request};
 
 both_engines! {
     async fn an_orgs_callers_share_its_rate(engine: Engine) {
@@ -61,19 +61,27 @@ both_engines! {
     async fn calls_under_way_at_once_have_a_limit_and_streams_of_changes_do_not_count(engine: Engine) {
         for spent in ["caller", "org"] {
             let crib = Crib::start_with(engine, |config| match spent {
-                "caller" => config.limits.caller_calls_at_once = 0,
-                _ => config.limits.org_calls_at_once = 0,
+                "caller" => config.limits.caller_calls_at_once = 1,
+                _ => config.limits.org_calls_at_once = 1,
             })
             .await;
             let session = crib.tenant().await.session().await;
-            let refused = session.rpc(&request(1, "ping", json!({}))).await;
+            // A body that is still on its way holds the only place.
+            let mut slow = crate::bounds::Raw::open(&crib).await;
+            slow.head(&session, 1_000).await;
+            let ping = request(1, "ping", json!({}));
+            eventually("the place is taken", async || session.rpc(&ping).await.status == 429).await;
+            let refused = session.rpc(&ping).await;
             assert_eq!((refused.expect(429), refused.header("retry-after")), (json!({"error": "Too many requests"}), Some("1")));
+            drop(slow);
+            eventually("the place is free again", async || session.rpc(&ping).await.status == 200).await;
             // A stream lasts, and has a limit of its own.
             let listen = modern("s", "subscriptions/listen", json!({"notifications": {"toolsListChanged": true}}));
             let stream = session.builder().header("accept", "application/json, text/event-stream");
             let stream = stream.header("mcp-protocol-version", "2026-07-28").header("mcp-method", "subscriptions/listen");
             let stream = stream.body(listen.to_string()).send().await.unwrap();
             assert_eq!(stream.status(), 200, "{spent}");
+            assert_eq!(session.rpc(&ping).await.status, 200, "{spent}: the stream holds no place");
         }
     }
 

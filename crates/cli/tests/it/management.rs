@@ -4,6 +4,7 @@ mod agents;
 mod graph;
 mod held_bodies;
 mod keys;
+mod lineage;
 mod lists;
 mod nodes;
 mod openers;
@@ -11,7 +12,9 @@ mod orgs;
 mod projects;
 mod requests;
 mod sessions;
+mod speakers;
 mod users;
+mod whoami;
 
 use serde_json::Value;
 

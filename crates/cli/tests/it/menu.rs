@@ -62,6 +62,8 @@ pub(crate) const TOOLS: &[ToolRow] = &[
 pub(crate) enum Need {
     /// Nothing.
     Public,
+    /// Any key of an org or any login, whatever they may do.
+    Known,
     /// A key with this scope, or a login whose role has it.
     Scope(&'static str),
     /// The operator's own key.
@@ -70,6 +72,8 @@ pub(crate) enum Need {
     Login,
     /// A login as owner or admin: no key decides for people.
     Human,
+    /// A login as owner, or the operator's own key.
+    Owner,
 }
 
 /// A route.
@@ -120,6 +124,7 @@ pub(crate) const ROUTES: &[RouteRow] = &[
     route("POST", "/api/console/login", Need::Public, |_| Some(json!({"email": "no@body.example", "password": "no"}))),
     route("POST", "/api/console/logout", Need::Login, NONE),
     route("GET", "/api/console/me", Need::Login, NONE),
+    route("GET", "/api/whoami", Need::Known, NONE),
     route("POST", "/api/orgs", Need::InstanceAdmin, |things| Some(json!({"name": things.new_name}))),
     route("GET", "/api/orgs", ORG_READ, NONE),
     route("GET", "/api/org/{orgId}", ORG_READ, NONE),
@@ -203,6 +208,7 @@ pub(crate) const ROUTES: &[RouteRow] = &[
         Some(json!({"agentId": things.agent, "tool": "bricks.list"}))
     }),
     route("GET", "/api/audit", AUDIT_READ, NONE),
+    route("GET", "/api/audit/newer", AUDIT_READ, NONE),
     route("GET", "/api/audit/export", AUDIT_READ, NONE),
     route("POST", "/api/audit/verify", AUDIT_READ, NONE),
     route("GET", "/api/audit/checkpoint", AUDIT_READ, NONE),
@@ -224,13 +230,19 @@ pub(crate) const ROUTES: &[RouteRow] = &[
     route("GET", "/api/org/{orgId}/tasks", ORG_READ, NONE),
     route("GET", "/.well-known/audit-keys/{workspaceId}", Need::Public, NONE),
     // The last: what it removes, others speak of.
-    route("POST", "/api/audit/prune", AUDIT_WRITE, |_| Some(json!({"before": base::Clock::system().now().rfc3339()}))),
+    route("POST", "/api/audit/prune", Need::Owner, |_| Some(json!({"before": base::Clock::system().now().rfc3339()}))),
 ];
 
 /// Lists that page: the rest of what is read without an id is read whole.
 pub(crate) fn lists() -> impl Iterator<Item = &'static RouteRow> {
-    let whole =
-        ["/api/org/{orgId}/policies", "/api/org/{orgId}/costs", "/api/audit/export", "/api/audit/checkpoint", "/api/audit/keys"];
+    let whole = [
+        "/api/org/{orgId}/policies",
+        "/api/org/{orgId}/costs",
+        "/api/audit/newer",
+        "/api/audit/export",
+        "/api/audit/checkpoint",
+        "/api/audit/keys",
+    ];
     let names_things = |row: &RouteRow| row.path.ends_with("Id}") || row.path.replace("{orgId}", "").contains("Id}");
     let read = move |row: &&RouteRow| row.method == "GET" && matches!(row.need, Need::Scope(_)) && !names_things(row);
     ROUTES.iter().filter(read).filter(move |row| !whole.contains(&row.path))

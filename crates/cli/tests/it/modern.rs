@@ -36,7 +36,6 @@ both_engines! {
             (modern(1, "initialize", json!({})), 404, -32601),
             (modern(1, "ping", json!({})), 404, -32601),
             (modern(1, "tools/call", json!({"name": "no_such_tool"})), 200, -32602),
-            (modern(1, "tools/call", json!({"name": "bricks.list", "arguments": {"limit": 0}})), 200, -32602),
             (request(1, "tools/list", json!({})), 400, -32602),
             // The headers alone make it modern, and what does not exist is not there whatever else is wrong.
             (request(1, "initialize", json!({})), 404, -32601),
@@ -97,5 +96,18 @@ both_engines! {
         assert_eq!((reply.status, reply.error_code()), (400, -32022));
         let data = &reply.error()["data"];
         assert_eq!((data["supported"].clone(), data["requested"].clone()), (json!(["2026-07-28"]), json!("2030-01-01")));
+    }
+}
+
+both_engines! {
+    async fn a_version_that_is_no_date_is_refused_by_status(engine: Engine) {
+        let crib = Crib::start(engine).await;
+        let session = crib.tenant().await.session().await;
+        for version in ["1.0", "latest", "2026-7-28", "v2025-11-25"] {
+            let post = session.builder().header("mcp-protocol-version", version);
+            let reply = crib.send(post.body(request(1, "ping", json!({})).to_string())).await;
+            assert_eq!((reply.status, reply.error_code()), (400, -32022), "{version}: {}", reply.text);
+            assert_eq!(reply.error()["data"]["requested"], version);
+        }
     }
 }

@@ -114,7 +114,7 @@ async fn every_command_is_one() {
     }
     for (document, at_least) in [
         ("README.md", 9),
-        ("start.md", 10),
+        ("start.md", 18),
         ("policy.md", 12),
         ("audit.md", 8),
         ("graph.md", 16),
@@ -166,7 +166,8 @@ async fn the_readme_shows_what_is_printed() {
         let printed = match step.command.split_once(' ').unwrap() {
             ("toolcrib", line) => {
                 let said = terminal.run(line).await;
-                assert_eq!(said.code == Some(0), said.err.is_empty(), "{said:?}");
+                // `connect --print` says when its entry expires.
+                assert!(said.code == Some(0) || !said.err.is_empty(), "{said:?}");
                 format!("{}{}", said.out, said.err)
             }
             _ => greeting.join("\n"),
@@ -194,19 +195,29 @@ async fn the_first_steps_can_be_taken() {
     let agent = "#!/bin/sh\ntest \"$1\" = --mcp-config && grep -q mcpServers \"$2\" && echo the agent was here\n";
     std::fs::write(programs.join("claude"), agent).unwrap();
     std::fs::set_permissions(programs.join("claude"), std::fs::Permissions::from_mode(0o755)).unwrap();
-    let mut said = Vec::new();
+    let mut said: Vec<(String, String)> = Vec::new();
     for step in first_steps("docs/start.md").iter().filter(|step| step.command.starts_with("toolcrib ")) {
         let path = std::env::var_os("PATH").unwrap();
         let path = std::env::join_paths([programs.clone()].into_iter().chain(std::env::split_paths(&path))).unwrap();
+        // The id that was printed before, and a person who is not asked but has written it down.
+        let brick = said.iter().find_map(|(_, out)| out.split_whitespace().find_map(|word| word.strip_prefix("brk_")));
+        let mut line = step.command.replace("brk_…", &format!("brk_{}", brick.unwrap_or_default().trim_end_matches('.')));
+        if line.starts_with("toolcrib kit publish") {
+            line.push_str(" --email ada@app.example --password-stdin");
+        }
         let mut command = terminal.program(binary());
-        command.args(&words(&step.command)[1..]).env("PATH", path);
-        said.push((step.command.clone(), Said::by(command).await.ok().to_owned()));
+        command.args(&words(&line)[1..]).env("PATH", path);
+        let input = if line.ends_with("--password-stdin") { "correct horse battery\n" } else { "" };
+        said.push((step.command.clone(), Said::by_with_input(command, input).await.ok().to_owned()));
     }
     let printed =
         |start: &str| &said.iter().find(|(command, _)| command.starts_with(start)).unwrap_or_else(|| panic!("{start}")).1;
     assert!(printed("toolcrib tools").contains("\nbricks.list "));
     assert_eq!(printed("toolcrib call bricks.list"), "Listed 0 brick(s).\n");
     assert!(printed("toolcrib connect claude").contains("/app/.mcp.json written"));
+    assert!(printed("toolcrib connect codex").contains("/app/.codex/config.toml written"));
+    assert!(printed("toolcrib kit show Replies").contains("Ready with warnings"));
+    assert!(printed("toolcrib kit publish Replies").starts_with("published kit kit_"));
     assert_eq!(printed("toolcrib run"), "the agent was here\n");
     assert!(printed("toolcrib org add").contains("key.fullKey "));
     assert!(printed("toolcrib --help").contains("Commands:"));

@@ -129,7 +129,7 @@ async fn the_agent_finds_a_session_and_a_key_for_it_alone() {
     assert_eq!((&after["state"], &after["outcome"]), (&json!("ended"), &json!("accepted")));
     assert_eq!((&after["workType"], &after["agentLabel"]), (&json!("bug_fix"), &json!("tester")));
     let refused = http().post(url.as_str().unwrap()).bearer_auth(token).body("{}").send().await.unwrap();
-    assert_eq!(refused.status(), 401, "its key went with the session");
+    assert_eq!(refused.status(), 410, "its key went with the session");
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -205,8 +205,10 @@ both_engines! {
             let error = session.rpc(&message).await.error();
             if let (Some(parameter), Some(tool)) = (parameter, message["params"]["name"].as_str()) {
                 assert_eq!(error["data"]["tool"], tool, "{message}: {error}");
-                let detail = &error["data"]["details"][0];
-                assert_eq!((&detail["parameter"], &detail["message"]), (&json!(parameter), &error["message"]), "{message}: {error}");
+                let violation = &error["data"]["violations"][0];
+                let expected = (&json!(parameter), &error["message"]);
+                assert_eq!((&violation["parameter"], &violation["message"]), expected, "{message}: {error}");
+                assert!(error["data"]["details"].as_str().unwrap().starts_with(error["message"].as_str().unwrap()), "{error}");
             }
             assert_eq!(error["code"], code, "{message}: {error}");
             assert_eq!(error["data"]["parameter"].as_str(), parameter, "{message}: {error}");

@@ -9,6 +9,7 @@ use store::params;
 
 use super::sql;
 use crate::audit::{By, Event};
+use crate::failures::Attempts;
 use crate::guard::Guard;
 use crate::refusal::Refusal;
 
@@ -37,23 +38,27 @@ impl Guard {
         request: RequestId,
     ) -> Result<Token, Refusal> {
         // A name from outside is hashed, so that a long one costs no more memory than a short one.
+        let max = self.limits.login_failures_per_minute;
         let names = [format!("agent:{}", SecretHash::of(agent_key).hex()), format!("address:{address}")];
+        let names = names.map(|name| Attempts { name, max });
         self.failures.check(&names)?;
         let presented = SecretHash::of(agent_secret);
         let found = self
             .store
             .first(sql::BY_AGENT_KEY, &params![agent_key], |row| {
                 let agent = (OrgId::from_row(row.text(0)?), AgentId::from_row(row.text(1)?));
-                Ok((agent, row.get::<String>(2)?, row.get::<bool>(3)?))
+                Ok((agent, row.get::<String>(2)?, row.get::<bool>(3)?, row.get::<Option<i64>>(4)?))
             })
             .await?;
-        let stored = found.as_ref().map_or_else(|| SecretHash::of("").hex(), |(_, hash, _)| hash.clone());
+        let stored = found.as_ref().map_or_else(|| SecretHash::of("").hex(), |(_, hash, ..)| hash.clone());
         let right = presented.matches(&stored);
         match found {
-            Some(((org, agent), _, false)) if right => {
+            Some(((org, agent), _, false, per_minute)) if right => {
                 // A fleet may start all its agents at once, from one address: only failures count. Guesses made at once are
                 // answered as if in turn, and after the last that counts, right and wrong look the same.
                 self.failures.check(&names)?;
+                // Each token is a row and an entry of the trail, so the agent's rate holds for them too.
+                self.rates.allowance(&org, agent.as_str(), self.agent_rate(per_minute)).take(1).await?;
                 self.issue_token(org, agent, presented, request).await?.ok_or(Refusal::Unauthorized)
             }
             _ => {

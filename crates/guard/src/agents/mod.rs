@@ -1,16 +1,18 @@
 //! Agents: machine identities of an org, with a key, a secret, scopes and an explicit list of tools.
 
 mod authenticate;
+mod bounds;
 pub(crate) mod sql;
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use base::secret::{SecretHash, mint};
-use base::{AgentId, Allowlist, Cursor, Error, Page, PageRequest, ProjectId, Result, ScopeSet, Timestamp, ToolNames};
-use store::{Row, params};
+use base::{AgentId, Allowlist, Cursor, Error, Kind, Page, PageRequest, ProjectId, Result, ScopeSet, Timestamp, ToolNames};
+use store::{OrgTx, Row, params};
 
 pub use authenticate::Token;
+pub(crate) use bounds::Bounds;
 
 use crate::access::Access;
 use crate::audit::Event;
@@ -195,6 +197,12 @@ impl Agents<'_> {
         Ok(agent)
     }
 
+    /// What a session that runs the agent may have at most, whoever asks.
+    pub(crate) async fn bounds(&self, id: &AgentId) -> Result<Bounds> {
+        let agent = self.0.rows.first(sql::GET, &params![id], Agent::from_row).await?;
+        Ok(agent.as_ref().map_or_else(Bounds::of_no_agent, Bounds::of))
+    }
+
     /// Those in projects the caller covers, newest first; an agent of no project is for those who cover all.
     pub async fn list(&self, page: &PageRequest) -> Result<Page<Agent>> {
         let start = start_of(page);
@@ -287,6 +295,14 @@ impl Agents<'_> {
                 Ok(deleted > 0)
             })
             .await
+    }
+}
+
+/// Refuses an agent that the org does not have: another org's looks like none.
+pub(crate) fn require_in(tx: &mut OrgTx<'_, '_>, id: &AgentId) -> Result<()> {
+    match tx.first(sql::GET, &params![id], |_| Ok(()))? {
+        Some(()) => Ok(()),
+        None => Err(Error::new(Kind::NotFound, format!("there is no agent `{id}`"))),
     }
 }
 

@@ -37,7 +37,8 @@ pub(crate) const INSERT_TOKEN: &str =
     "INSERT INTO agent_tokens (org_id, id, agent_id, hash, created_at, expires_at) VALUES (?1, ?2, ?3, ?4, ?5, ?6)";
 
 /// Before the org is known: how an agent's own credential finds it.
-pub(crate) const BY_AGENT_KEY: &str = "SELECT org_id, id, secret_hash, disabled FROM agents WHERE agent_key = ?1";
+pub(crate) const BY_AGENT_KEY: &str =
+    "SELECT org_id, id, secret_hash, disabled, calls_per_minute FROM agents WHERE agent_key = ?1";
 
 pub(crate) const STILL_ENABLED: &str =
     "SELECT scopes FROM agents WHERE org_id = ?1 AND id = ?2 AND secret_hash = ?3 AND disabled = 0";

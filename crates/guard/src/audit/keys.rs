@@ -57,7 +57,7 @@ impl AuditKey {
 }
 
 /// Where a key's private half lies.
-pub(super) fn place_of(org: &OrgId, kid: &str) -> String {
+pub(crate) fn place_of(org: &OrgId, kid: &str) -> String {
     format!("audit_keys/{org}/{kid}")
 }
 

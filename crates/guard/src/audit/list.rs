@@ -58,6 +58,14 @@ impl AuditFilter {
 }
 
 impl Audit<'_> {
+    /// At most `rows` entries with a higher number than `number`, oldest first.
+    pub async fn after(&self, number: u64, rows: u32) -> Result<Vec<AuditEntry>> {
+        let org = *self.access.org();
+        let (after, through) = (i64::try_from(number).unwrap_or(i64::MAX), i64::MAX);
+        let params = params![after, through, rows];
+        self.access.rows.query(sql::AFTER, &params, |row| entry_from_row(&org, row)).await
+    }
+
     /// A page of entries, newest first.
     pub async fn list(&self, filter: &AuditFilter, page: &PageRequest) -> Result<Page<AuditEntry>> {
         let (rows, org) = (&self.access.rows, *self.access.org());

@@ -9,11 +9,13 @@ mod ledger;
 mod list;
 mod prune;
 mod read;
+mod restored;
 pub(crate) mod sql;
 
 pub(crate) use event::By;
 pub use event::Event;
 pub use keys::AuditKey;
+pub(crate) use keys::place_of;
 pub(crate) use ledger::Ledger;
 pub use list::AuditFilter;
 pub use prune::Pruned;

@@ -25,6 +25,8 @@ use crate::standing::Standing;
 /// How much of the trail is looked at at once, for the first entry that is young enough to stay.
 const LOOK_ROWS: i64 = 10_000;
 
+const DAY_MS: i64 = 24 * 60 * 60 * 1_000;
+
 /// What pruning came to.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Pruned {
@@ -37,10 +39,21 @@ pub struct Pruned {
 }
 
 impl Audit<'_> {
-    /// Removes the entries from before `before`, as far as everybody has read them.
-    pub async fn prune(&self, before: Timestamp) -> Result<Pruned> {
-        if before > self.access.clock.now() {
+    /// Removes the entries from before `before`, as far as everybody has read them. Only an owner who is logged in and the
+    /// instance admin may do so, and entries of the last `keep_days_min` days stay.
+    pub async fn prune(&self, before: Timestamp, keep_days_min: u32) -> Result<Pruned> {
+        self.access.require_owner()?;
+        let now = self.access.clock.now();
+        if before > now {
             return Err(Error::invalid("before", "this time is yet to come: name one that has passed"));
+        }
+        let latest = now.plus_ms(-i64::from(keep_days_min) * DAY_MS);
+        if before > latest {
+            let message = format!(
+                "entries of the last {keep_days_min} days are kept (--audit-keep-days-min): name a time up to {}",
+                latest.rfc3339()
+            );
+            return Err(Error::invalid("before", message));
         }
         let Access { ledger, rows, standing, .. } = self.access;
         prune(ledger, rows, (standing, self.access.by()), before).await

@@ -52,6 +52,12 @@ pub(crate) const HASH_AT: &str = "SELECT entry_hash FROM audit_events WHERE org_
 pub(crate) const NEWEST_PAYLOAD_OF: &str = "SELECT payload FROM audit_events WHERE org_id = ?1 AND event_type = ?2
      ORDER BY occurred_at DESC, sequence DESC LIMIT 1";
 
+/// The restore that every org's trail tells of.
+pub(crate) const RESTORE_TOLD: &str = "SELECT value FROM instance WHERE name = 'restore_told'";
+
+pub(crate) const REMEMBER_RESTORE_TOLD: &str = "INSERT INTO instance (name, value) VALUES ('restore_told', ?1)
+     ON CONFLICT (name) DO UPDATE SET value = excluded.value";
+
 pub(crate) const DELETE_THROUGH: &str = "DELETE FROM audit_events WHERE org_id = ?1 AND sequence <= ?2";
 
 pub(crate) const LAST: &str = "SELECT sequence, entry_hash FROM audit_events WHERE org_id = ?1 ORDER BY sequence DESC LIMIT 1";

@@ -9,23 +9,27 @@ use store::params;
 use super::{KEY_PREFIX, sql};
 use crate::audit::{By, Event};
 use crate::guard::Guard;
-use crate::keys::ProjectCover;
+use crate::keys::{AgentCover, ProjectCover};
 use crate::refusal::Refusal;
 
 /// What a presented `rsk_…` turned out to be.
 pub(crate) enum Presented {
     /// The instance admin's key, by its hash: it acts in any org.
     InstanceAdmin(SecretHash),
-    /// An org's key, valid now.
+    /// An org's key.
     Key(KeyRow),
 }
 
-/// A valid key of an org.
+/// A key of an org.
 pub(crate) struct KeyRow {
     pub(crate) id: KeyId,
     pub(crate) org: OrgId,
+    /// Whether it, or the key that it lives and dies with, was revoked or has expired.
+    pub(crate) is_dead: bool,
     pub(crate) scopes: ScopeSet,
     pub(crate) cover: ProjectCover,
+    /// The registered agents that it may open sessions for.
+    pub(crate) agents: AgentCover,
     /// The one session it is good for, if it was minted for one.
     pub(crate) session: Option<SessionId>,
     /// The key that opened that session.
@@ -45,6 +49,14 @@ impl KeyRow {
 impl Guard {
     /// Looks a presented secret up. Whatever is wrong with it, the answer is the same.
     pub(crate) async fn presented_key(&self, secret: &str) -> Result<Presented, Refusal> {
+        match self.remembered_key(secret).await? {
+            Presented::Key(key) if key.is_dead => Err(Refusal::Unauthorized),
+            presented => Ok(presented),
+        }
+    }
+
+    /// The same, and a dead key is found too, for as long as it is remembered.
+    pub(super) async fn remembered_key(&self, secret: &str) -> Result<Presented, Refusal> {
         if !secret.starts_with(KEY_PREFIX) {
             return Err(Refusal::Unauthorized);
         }
@@ -66,21 +78,21 @@ impl Guard {
                 let revoked = row.get::<Option<Timestamp>>(6)?.is_some() || row.get::<Option<Timestamp>>(8)?.is_some();
                 let expiries = [row.get::<Option<Timestamp>>(5)?, row.get::<Option<Timestamp>>(7)?];
                 let expires_at = expiries.into_iter().flatten().min();
-                let dead = revoked || expires_at.is_some_and(|expires_at| expires_at <= now);
-                let key = KeyRow {
+                Ok(KeyRow {
                     id: KeyId::from_row(row.text(0)?),
                     org: *org,
+                    is_dead: revoked || expires_at.is_some_and(|expires_at| expires_at <= now),
                     scopes: ScopeSet::from_row(row.text(1)?),
                     cover: ProjectCover::from_row(row.get::<Option<String>>(2)?.as_deref())?,
                     session: row.get::<Option<String>>(3)?.map(|id| SessionId::from_row(&id)),
                     parent: row.get::<Option<String>>(4)?.map(|id| KeyId::from_row(&id)),
                     expires_at,
                     change_number,
-                };
-                Ok((!dead).then_some(key))
+                    agents: AgentCover::from_row(row.get::<Option<String>>(9)?.as_deref())?,
+                })
             })
             .await?;
-        row.flatten().ok_or(Refusal::Unauthorized)
+        row.ok_or(Refusal::Unauthorized)
     }
 
     /// Makes `secret` the instance admin's key of `node`; the one it had before is dead, and so are the keys of the sessions that

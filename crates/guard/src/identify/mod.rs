@@ -3,6 +3,7 @@
 //! The number is read before the rows, so a cached caller can only ever be too old, never wrongly fresh.
 
 mod agent;
+mod forbidden;
 mod key;
 mod session;
 pub(crate) mod sql;
@@ -21,6 +22,9 @@ pub(crate) use key::Presented;
 
 /// What every API key begins with.
 pub(crate) const KEY_PREFIX: &str = "rsk_";
+
+/// The bucket that the instance admin draws on in an org.
+const INSTANCE_BUCKET: &str = "instance";
 
 /// A caller is remembered by what it presented, and where.
 #[derive(Clone, PartialEq, Eq, Hash)]
@@ -62,8 +66,9 @@ impl Caller {
         self.allowance.take(calls).await
     }
 
-    /// A place for one more call under way; refused when the caller or its org has all that it may have.
-    pub fn enter(&self) -> Result<UnderWay, Refusal> {
+    /// Takes one call from the rate limit and a place among the requests under way, before anything of the request is read.
+    pub async fn begin(&self) -> Result<UnderWay, Refusal> {
+        self.allowance.take(1).await?;
         self.allowance.enter()
     }
 }

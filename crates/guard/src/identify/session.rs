@@ -10,8 +10,10 @@ use base::{
 use policy::Compiled;
 use store::params;
 
+use super::forbidden::Knock;
+use super::key::KeyRow;
 use super::{Caller, CredentialKey, Presented, bearer, sql};
-use crate::audit::{By, Event};
+use crate::agents::Bounds;
 use crate::guard::Guard;
 use crate::keys::ProjectCover;
 use crate::refusal::Refusal;
@@ -20,6 +22,8 @@ use crate::sessions::allowlist_from_row;
 /// A session and its project, as the door needs them.
 struct SessionRow {
     agent: Option<AgentId>,
+    /// What the session may have at most: what its registered agent has now.
+    bounds: Bounds,
     label: Option<String>,
     work_type: Option<String>,
     allowlist: Allowlist,
@@ -39,6 +43,12 @@ struct KeyInSession {
     change_number: u64,
 }
 
+impl SessionRow {
+    fn is_over(&self, now: Timestamp) -> bool {
+        self.ended || self.expires_at <= now
+    }
+}
+
 impl Guard {
     /// Identifies a request at the session door. Refuses in the contract's order: 401, 404, 403, 410.
     pub async fn identify_session(
@@ -54,8 +64,14 @@ impl Guard {
         {
             return Ok(caller);
         }
-        let presented = self.presented_key(secret).await?;
-        let Some((credential, id)) = known.zip(SessionId::parse(session)) else {
+        let presented = self.remembered_key(secret).await?;
+        let found = known.zip(SessionId::parse(session));
+        if let Presented::Key(key) = &presented
+            && key.is_dead
+        {
+            return Err(self.refusal_of_dead(key, found.as_ref().map(|(_, id)| id)).await);
+        }
+        let Some((credential, id)) = found else {
             return Err(Refusal::SessionNotFound);
         };
         let org = self
@@ -63,14 +79,14 @@ impl Guard {
             .first(sql::ORG_OF_SESSION, &params![id], |row| Ok(OrgId::from_row(row.text(0)?)))
             .await?
             .ok_or(Refusal::SessionNotFound)?;
-        let by = By::presented(&presented, *request);
+        let knock = Knock::new(&presented, &org, &id, *request);
         let key = match self.key_in_session(presented, &org, &id).await {
-            Err(Refusal::Forbidden) => return Err(self.record_forbidden(&org, &id, &by, "other_org_or_session").await),
+            Err(Refusal::Forbidden) => return Err(self.record_forbidden(&knock, "other_org_or_session").await),
             key => key?,
         };
         let row = self.session_row(&org, &id).await?.ok_or(Refusal::SessionNotFound)?;
         if !key.1.covers(&row.project.id) {
-            return Err(self.record_forbidden(&org, &id, &by, "project_not_covered").await);
+            return Err(self.record_forbidden(&knock, "project_not_covered").await);
         }
         if row.ended {
             return Err(Refusal::SessionEnded);
@@ -86,6 +102,19 @@ impl Guard {
         Ok(caller)
     }
 
+    /// How a dead key is refused. The own key of a session that is over learns that (410): its holder opens another session and
+    /// need not wonder about the key.
+    async fn refusal_of_dead(&self, key: &KeyRow, session: Option<&SessionId>) -> Refusal {
+        let (Some(own), true) = (key.session, key.session.as_ref() == session) else {
+            return Refusal::Unauthorized;
+        };
+        match self.session_row(&key.org, &own).await {
+            Ok(Some(row)) if row.is_over(self.clock.now()) => Refusal::SessionEnded,
+            Ok(_) => Refusal::Unauthorized,
+            Err(refusal) => refusal,
+        }
+    }
+
     async fn key_in_session(
         &self,
         presented: Presented,
@@ -99,7 +128,7 @@ impl Guard {
                     key: None,
                     scopes: ScopeSet::EVERYTHING,
                     expires_at: None,
-                    bucket_name: "instance".to_owned(),
+                    bucket_name: super::INSTANCE_BUCKET.to_owned(),
                     change_number,
                 };
                 Ok((key, ProjectCover::All))
@@ -113,7 +142,8 @@ impl Guard {
                 let key = KeyInSession {
                     key: Some(row.id),
                     scopes: row.scopes,
-                    expires_at: row.expires_at,
+                    // A session's own key lives as long as its session, which then answers 410.
+                    expires_at: row.expires_at.filter(|_| row.session.is_none()),
                     bucket_name,
                     change_number: row.change_number,
                 };
@@ -126,8 +156,15 @@ impl Guard {
         let row = self
             .rows_of(org)
             .first(sql::SESSION, &params![id], |row| {
+                let agent = row.get::<Option<String>>(0)?.map(|id| AgentId::from_row(&id));
+                let bounds = match (&agent, row.get::<Option<String>>(12)?) {
+                    (None, _) => Bounds::NONE,
+                    (Some(_), Some(scopes)) => Bounds::read(&scopes, row.text(13)?)?,
+                    (Some(_), None) => Bounds::of_no_agent(),
+                };
                 Ok(SessionRow {
-                    agent: row.get::<Option<String>>(0)?.map(|id| AgentId::from_row(&id)),
+                    agent,
+                    bounds,
                     label: row.get(1)?,
                     work_type: row.get(2)?,
                     allowlist: allowlist_from_row(row.get::<Option<String>>(3)?.as_deref())?,
@@ -147,13 +184,6 @@ impl Guard {
         Ok(row)
     }
 
-    /// A 403 at the door is on the record of the session's org: someone tried its handle.
-    async fn record_forbidden(&self, org: &OrgId, session: &SessionId, by: &By, why: &'static str) -> Refusal {
-        let event = Event::new("door.forbidden", "session", session).with("reason", why);
-        let noted = self.note_forbidden(&self.rows_of(org), by, event).await;
-        noted.map_or_else(Refusal::Failed, |()| Refusal::Forbidden)
-    }
-
     fn session_caller(&self, org: OrgId, id: SessionId, key: KeyInSession, row: SessionRow, policies: Arc<Compiled>) -> Caller {
         let actor = Actor::Session {
             id,
@@ -167,8 +197,8 @@ impl Guard {
             plan_has_graph: row.plan_has_graph,
             project: Some(row.project),
             actor,
-            scopes: key.scopes,
-            allowlist: row.allowlist,
+            scopes: row.bounds.scopes(key.scopes),
+            allowlist: row.bounds.allowlist(&row.allowlist),
             tool_names: row.tool_names,
         };
         Caller {

@@ -26,17 +26,18 @@ pub(crate) const LOGIN_STANDS: &str = "SELECT user_id FROM logins WHERE org_id =
 pub(crate) const ORG_OF_KEY: &str = "SELECT org_id FROM keys WHERE hash = ?1";
 
 pub(crate) const KEY: &str = "SELECT k.id, k.scopes, k.project_ids, k.session_id, k.parent_key_id,
-            k.expires_at, k.revoked_at, p.expires_at, p.revoked_at
+            k.expires_at, k.revoked_at, p.expires_at, p.revoked_at, k.agent_ids
      FROM keys k LEFT JOIN keys p ON p.org_id = k.org_id AND p.id = k.parent_key_id
      WHERE k.org_id = ?1 AND k.hash = ?2";
 
 pub(crate) const ORG_OF_SESSION: &str = "SELECT org_id FROM sessions WHERE id = ?1";
 
 pub(crate) const SESSION: &str = "SELECT s.agent_id, s.agent_label, s.work_type, s.tools, s.tool_names, s.expires_at, s.ended_at,
-            p.id, p.root, p.memory_enabled, p.graph_enabled, o.plan_has_graph
+            p.id, p.root, p.memory_enabled, p.graph_enabled, o.plan_has_graph, a.scopes, a.tools
      FROM sessions s
      JOIN projects p ON p.org_id = s.org_id AND p.id = s.project_id
      JOIN orgs o ON o.org_id = s.org_id
+     LEFT JOIN agents a ON a.org_id = s.org_id AND a.id = s.agent_id
      WHERE s.org_id = ?1 AND s.id = ?2";
 
 pub(crate) const ORG_OF_TOKEN: &str = "SELECT org_id FROM agent_tokens WHERE hash = ?1";

@@ -1,71 +1,119 @@
-//! Which projects a key covers: all of its org's, those to come too, or a list.
+//! Which projects a key covers and which agents it may open sessions for: all of its org's, those to come too, or a list.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use base::{Error, Kind, ProjectId, Result};
+use base::{AgentId, Error, Kind, ProjectId, Result};
 
-/// `"all"` or a list of projects.
+/// `"all"` or a list of ids.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum ProjectCover {
-    /// Every project of the org.
+pub enum Cover<T> {
+    /// Every one of the org.
     All,
     /// Only these.
-    Only(Arc<BTreeSet<ProjectId>>),
+    Only(Arc<BTreeSet<T>>),
 }
 
-impl ProjectCover {
-    /// The cover of a list.
-    pub fn only(projects: impl IntoIterator<Item = ProjectId>) -> Self {
-        Self::Only(Arc::new(projects.into_iter().collect()))
+/// The projects that a key covers.
+pub type ProjectCover = Cover<ProjectId>;
+
+/// The registered agents that a key may open sessions for.
+pub type AgentCover = Cover<AgentId>;
+
+/// An id that a cover can list.
+pub trait Listed: Copy + Ord {
+    /// What a caller is told who would hand out more than it has.
+    const MORE_THAN_YOURS: &'static str;
+
+    /// The id as text.
+    fn text(&self) -> &str;
+
+    /// The id as a row holds it.
+    fn read(text: &str) -> Self;
+}
+
+impl Listed for ProjectId {
+    const MORE_THAN_YOURS: &'static str = "nobody hands out more than they have: your key does not cover these projects";
+
+    fn text(&self) -> &str {
+        self.as_str()
     }
 
-    /// Whether it covers `project`.
-    pub fn covers(&self, project: &ProjectId) -> bool {
+    fn read(text: &str) -> Self {
+        Self::from_row(text)
+    }
+}
+
+impl Listed for AgentId {
+    const MORE_THAN_YOURS: &'static str =
+        "nobody hands out more than they have: your key may not open sessions for these agents (its `agents` does not list them)";
+
+    fn text(&self) -> &str {
+        self.as_str()
+    }
+
+    fn read(text: &str) -> Self {
+        Self::from_row(text)
+    }
+}
+
+impl<T: Listed> Cover<T> {
+    /// The cover of a list.
+    pub fn only(ids: impl IntoIterator<Item = T>) -> Self {
+        Self::Only(Arc::new(ids.into_iter().collect()))
+    }
+
+    /// The cover of nothing.
+    pub fn none() -> Self {
+        Self::only([])
+    }
+
+    /// Whether it covers `id`.
+    pub fn covers(&self, id: &T) -> bool {
         match self {
-            ProjectCover::All => true,
-            ProjectCover::Only(projects) => projects.contains(project),
+            Cover::All => true,
+            Cover::Only(ids) => ids.contains(id),
         }
     }
 
     /// Whether it covers everything.
     pub fn is_all(&self) -> bool {
-        matches!(self, ProjectCover::All)
+        matches!(self, Cover::All)
     }
 
-    /// The listed projects; none for `"all"`.
-    pub fn listed(&self) -> impl Iterator<Item = &ProjectId> {
-        let projects = match self {
-            ProjectCover::All => None,
-            ProjectCover::Only(projects) => Some(projects.iter()),
+    /// The listed ids; none for `"all"`.
+    pub fn listed(&self) -> impl Iterator<Item = &T> {
+        let ids = match self {
+            Cover::All => None,
+            Cover::Only(ids) => Some(ids.iter()),
         };
-        projects.into_iter().flatten()
+        ids.into_iter().flatten()
     }
 
     /// Whether `other` is no more than this.
-    pub(crate) fn holds(&self, other: &ProjectCover) -> bool {
+    pub(crate) fn holds(&self, other: &Self) -> bool {
         match (self, other) {
-            (ProjectCover::All, _) => true,
-            (_, ProjectCover::All) => false,
-            (_, ProjectCover::Only(projects)) => projects.iter().all(|project| self.covers(project)),
+            (Cover::All, _) => true,
+            (_, Cover::All) => false,
+            (_, Cover::Only(ids)) => ids.iter().all(|id| self.covers(id)),
         }
     }
 
     /// Refuses to hand out `other` where it is more than this.
-    pub(crate) fn require_cover(&self, other: &ProjectCover) -> Result<()> {
+    pub(crate) fn require_cover(&self, other: &Self) -> Result<()> {
         if self.holds(other) {
             return Ok(());
         }
-        Err(Error::new(Kind::NotPermitted, "nobody hands out more than they have: your key does not cover these projects"))
+        Err(Error::new(Kind::NotPermitted, T::MORE_THAN_YOURS))
     }
 
     /// The stored form: NULL for all, else a JSON array. Statements that list what lies in some projects look for an id in
     /// quotes in it.
     pub(crate) fn to_row(&self) -> Option<String> {
         match self {
-            ProjectCover::All => None,
-            ProjectCover::Only(projects) => {
-                let ids: Vec<&str> = projects.iter().map(ProjectId::as_str).collect();
+            Cover::All => None,
+            Cover::Only(ids) => {
+                let ids: Vec<&str> = ids.iter().map(T::text).collect();
                 Some(serde_json::Value::from(ids).to_string())
             }
         }
@@ -76,7 +124,7 @@ impl ProjectCover {
             return Ok(Self::All);
         };
         let ids: Vec<String> = serde_json::from_str(text).map_err(Error::internal)?;
-        Ok(Self::only(ids.iter().map(|id| ProjectId::from_row(id))))
+        Ok(Self::only(ids.iter().map(|id| T::read(id))))
     }
 }
 
@@ -96,5 +144,14 @@ mod tests {
         assert!(ProjectCover::All.require_cover(&some).is_ok());
         assert!(some.require_cover(&ProjectCover::All).is_err());
         assert!(some.require_cover(&ProjectCover::only([one, two])).is_err());
+    }
+
+    #[test]
+    fn a_cover_of_nothing_is_not_one_of_everything() {
+        let none = AgentCover::none();
+        assert_eq!(none.to_row().as_deref(), Some("[]"));
+        assert_eq!(AgentCover::from_row(Some("[]")).unwrap(), none);
+        assert!(!none.is_all() && none.require_cover(&AgentCover::All).is_err());
+        assert!(none.require_cover(&AgentCover::none()).is_ok());
     }
 }

@@ -4,7 +4,7 @@ use base::secret::{SecretHash, mint};
 use base::{KeyId, OrgId, Result, ScopeSet, SessionId, Timestamp, UserId};
 use store::{OrgTx, params};
 
-use super::{Key, NewKey, ProjectCover, SECRET_PREFIX, sql};
+use super::{AgentCover, Key, NewKey, ProjectCover, SECRET_PREFIX, sql};
 use crate::access::{Access, Who};
 use crate::audit::Event;
 use crate::standing::Standing;
@@ -22,7 +22,7 @@ pub struct MintedKey {
 }
 
 impl MintedKey {
-    pub(super) fn new(org: &OrgId, new: NewKey, now: Timestamp) -> Self {
+    fn new(org: &OrgId, new: NewKey, now: Timestamp) -> Self {
         let full_key = mint(SECRET_PREFIX);
         let key = Key {
             id: KeyId::new(now),
@@ -31,6 +31,8 @@ impl MintedKey {
             prefix: full_key.chars().take(SHOWN_CHARS).collect(),
             scopes: new.scopes,
             cover: new.cover,
+            agents: new.agents.unwrap_or_else(AgentCover::none),
+            created_by: None,
             created_at: now,
             expires_at: new.expires_at,
             revoked_at: None,
@@ -38,10 +40,18 @@ impl MintedKey {
         Self { key, full_key }
     }
 
+    /// A key that `maker` makes.
+    pub(super) fn made_by(maker: &Who, org: &OrgId, new: NewKey, now: Timestamp) -> Self {
+        let mut minted = Self::new(org, new, now);
+        minted.key.created_by = Some(maker.label());
+        minted
+    }
+
     /// The first key of a new org, which may do everything in it.
     pub(crate) fn first_of(org: &OrgId, now: Timestamp) -> Self {
-        let (cover, scopes) = (ProjectCover::All, ScopeSet::EVERYTHING);
-        Self::new(org, NewKey { name: "first key".to_owned(), cover, scopes, expires_at: None }, now)
+        let (cover, scopes, agents) = (ProjectCover::All, ScopeSet::EVERYTHING, Some(AgentCover::All));
+        let new = NewKey { name: "first key".to_owned(), cover, scopes, agents, expires_at: None };
+        Self::made_by(&Who::InstanceAdmin, org, new, now)
     }
 
     /// Keeps it, and says what goes on the record.
@@ -61,6 +71,7 @@ pub(crate) fn mint_for_session(opener: &Access, session: &SessionId, now: Timest
         name: format!("session {session}"),
         cover: ProjectCover::All,
         scopes: opener.scopes,
+        agents: None,
         expires_at: Some(expires_at),
     };
     MintedKey::new(opener.org(), new, now)
@@ -103,7 +114,21 @@ fn insert(tx: &mut OrgTx<'_, '_>, key: &Key, hash: SecretHash, session: Option<(
         Some((id, Opener::Other(opened_by))) => (Some(id), None, Some(opened_by)),
         Some((id, Opener::Nobody)) => (Some(id), None, None),
     };
-    let params =
-        params![key.id, key.name, hash, key.prefix, scopes, cover, session, parent, opened_by, key.created_at, key.expires_at];
+    let agents = key.agents.to_row();
+    let params = params![
+        key.id,
+        key.name,
+        hash,
+        key.prefix,
+        scopes,
+        cover,
+        session,
+        parent,
+        opened_by,
+        key.created_at,
+        key.expires_at,
+        agents,
+        key.created_by
+    ];
     tx.execute(sql::INSERT, &params).map(drop)
 }

@@ -2,17 +2,20 @@
 
 mod cover;
 mod minted;
+mod revoke;
 pub(crate) mod sql;
 
 use base::limits::PAGE_ROWS_MAX;
 use base::{Cursor, Error, KeyId, Kind, OrgId, Page, PageRequest, Result, ScopeSet, Timestamp};
 use store::{Row, params};
 
-pub use cover::ProjectCover;
+pub use cover::{AgentCover, Cover, Listed, ProjectCover};
 pub use minted::MintedKey;
 pub(crate) use minted::{keep_for_session, mint_for_session, revoke_opened_by};
+pub use revoke::Revocation;
 
-use crate::access::{Access, Who};
+use crate::access::Access;
+use crate::agents;
 use crate::audit::Event;
 use crate::tenants::{checked_name, start_of};
 
@@ -34,6 +37,10 @@ pub struct Key {
     pub scopes: ScopeSet,
     /// Which projects it covers.
     pub cover: ProjectCover,
+    /// Which registered agents it may open sessions for.
+    pub agents: AgentCover,
+    /// Who made it: a key, a person, or the instance admin. Not known of some keys that older releases made.
+    pub created_by: Option<String>,
     /// When it was minted.
     pub created_at: Timestamp,
     /// When it stops working, if ever.
@@ -51,6 +58,9 @@ pub struct NewKey {
     pub cover: ProjectCover,
     /// What it may do.
     pub scopes: ScopeSet,
+    /// Which registered agents it may open sessions for. Without it none, or, for a key that may do everything, those of its
+    /// maker.
+    pub agents: Option<AgentCover>,
     /// When it stops working.
     pub expires_at: Option<Timestamp>,
 }
@@ -67,6 +77,8 @@ impl Key {
             created_at: row.get(5)?,
             expires_at: row.get(6)?,
             revoked_at: row.get(7)?,
+            agents: AgentCover::from_row(row.get::<Option<String>>(8)?.as_deref())?,
+            created_by: row.get(9)?,
         })
     }
 
@@ -75,6 +87,7 @@ impl Key {
             .with("name", self.name.as_str())
             .with("scopes", self.scopes.to_row())
             .with_some("projectIds", self.cover.to_row())
+            .with_some("agentIds", self.agents.to_row())
             .with_some("expiresAt", self.expires_at.map(Timestamp::rfc3339))
     }
 }
@@ -90,7 +103,7 @@ impl Access {
 }
 
 impl Keys<'_> {
-    /// Mints a key with at most the caller's scopes and projects.
+    /// Mints a key with at most the caller's scopes, projects and agents.
     pub async fn mint(&self, new: NewKey) -> Result<MintedKey> {
         let access = self.0;
         access.require_cover(new.scopes)?;
@@ -102,7 +115,12 @@ impl Keys<'_> {
         if expires_at.is_some_and(|expires_at| expires_at <= now) {
             return Err(Error::invalid("expiresAt", "the key would be dead already: name a time to come"));
         }
-        let minted = MintedKey::new(access.org(), NewKey { name: checked_name(&new.name)?, expires_at, ..new }, now);
+        let is_everything = new.scopes.covers(ScopeSet::EVERYTHING);
+        // Those that are handed on need not exist any more; those that are named do.
+        let named = new.agents.clone().unwrap_or_else(AgentCover::none);
+        let agents = new.agents.clone().or_else(|| is_everything.then(|| access.agents.clone()));
+        let new = NewKey { name: checked_name(&new.name)?, agents, expires_at, ..new };
+        let minted = MintedKey::made_by(&access.who, access.org(), new, now);
         let (row, minter) = (minted.clone(), access.clone());
         access
             .write(move |tx| {
@@ -110,6 +128,10 @@ impl Keys<'_> {
                     minter.require_project_in(tx, project)?;
                 }
                 minter.cover.require_cover(&row.key.cover)?;
+                for agent in named.listed() {
+                    agents::require_in(tx, agent)?;
+                }
+                minter.agents.require_cover(&row.key.agents)?;
                 let event = row.keep(tx)?;
                 minter.record(tx, event)
             })
@@ -145,28 +167,5 @@ impl Keys<'_> {
                 return Ok(Page::from_rows(found, page.rows, cursor_of));
             }
         }
-    }
-
-    /// Revokes a key, and with it the sessions' keys that it minted. It is dead when this answers. A key revokes itself, and
-    /// those that can do no more than itself.
-    pub async fn revoke(&self, id: &KeyId) -> Result<bool> {
-        let (id, now, access) = (*id, self.0.clock.now(), self.0.clone());
-        self.0
-            .write(move |tx| {
-                let Some(key) = tx.first(sql::GET, &params![id], |row| Key::from_row(access.org(), row))? else {
-                    return Ok(false);
-                };
-                if access.who != Who::Key(id) {
-                    access.require_cover(key.scopes)?;
-                    access.cover.require_cover(&key.cover)?;
-                }
-                let revoked = tx.execute(sql::REVOKE, &params![id, now])?;
-                if revoked > 0 {
-                    tx.bump()?;
-                    access.record(tx, Event::new("key.revoked", "key", id))?;
-                }
-                Ok(revoked > 0)
-            })
-            .await
     }
 }

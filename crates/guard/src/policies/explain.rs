@@ -10,6 +10,7 @@ use serde_json::Value;
 
 use super::{Policies, Policy};
 use crate::admit::may_ask;
+use crate::agents::Bounds;
 use crate::spec::Spec;
 
 /// Who would call.
@@ -100,6 +101,10 @@ impl Policies<'_> {
         let Some(session) = self.access.sessions().get(id).await? else {
             return Ok(None);
         };
+        let bounds = match &session.agent {
+            None => Bounds::NONE,
+            Some(agent) => self.access.agents().bounds(agent).await?,
+        };
         Ok(Some(Principal {
             org: *self.access.org(),
             plan_has_graph: self.plan_has_graph().await?,
@@ -111,8 +116,8 @@ impl Policies<'_> {
                 work_type: session.work_type.map(Into::into),
                 key: None,
             },
-            scopes: ScopeSet::EVERYTHING,
-            allowlist: session.allowlist,
+            scopes: bounds.scopes(ScopeSet::EVERYTHING),
+            allowlist: bounds.allowlist(&session.allowlist),
             tool_names: ToolNames::Canonical,
         }))
     }

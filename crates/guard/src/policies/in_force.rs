@@ -53,7 +53,7 @@ impl InForce {
     /// The statements of a text, or what is wrong with it. A long one takes its time, and not on a thread that serves others.
     pub(crate) async fn check(&self, cedar: &str) -> Result<std::result::Result<Vec<StatementInfo>, Vec<Finding>>> {
         let (model, cedar) = (Arc::clone(&self.model), cedar.to_owned());
-        tokio::task::spawn_blocking(move || model.check(&cedar)).await.map_err(Error::internal)
+        store::compute(move || model.check(&cedar)).await
     }
 
     /// The compiled set. Of several who ask for the same at once, one compiles it.
@@ -64,7 +64,7 @@ impl InForce {
     /// A set that is not kept: for one question, or because the caller keeps it.
     pub(crate) async fn compile_once(&self, documents: Vec<Document>) -> Result<Arc<Compiled>> {
         let model = Arc::clone(&self.model);
-        tokio::task::spawn_blocking(move || Arc::new(model.compile(&documents))).await.map_err(Error::internal)
+        store::compute(move || Arc::new(model.compile(&documents))).await
     }
 }
 

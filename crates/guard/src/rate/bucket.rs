@@ -8,9 +8,10 @@ use governor::clock::{Clock as _, DefaultClock};
 use governor::{DefaultDirectRateLimiter, InsufficientCapacity, Quota, RateLimiter};
 use store::Store;
 
-use super::Rate;
+use super::bytes::Budget;
 use super::places::{Place, Places};
 use super::shared::Leased;
+use super::{RETRY_SOON_SECONDS, Rate};
 use crate::refusal::Refusal;
 
 /// The bucket of a caller or an org.
@@ -18,6 +19,7 @@ pub(crate) struct Bucket {
     rate: Rate,
     tokens: Tokens,
     places: Arc<Places>,
+    bytes: Arc<Budget>,
 }
 
 enum Tokens {
@@ -39,7 +41,7 @@ impl Bucket {
     }
 
     fn of(rate: Rate, tokens: Tokens) -> Self {
-        Self { rate, tokens, places: Places::new(rate.at_once) }
+        Self { rate, tokens, places: Places::new(rate.at_once), bytes: Budget::new(rate.bytes) }
     }
 
     /// Takes `calls` tokens, all or none.
@@ -63,8 +65,12 @@ impl Bucket {
 
     /// A place for one more call under way.
     pub(super) fn enter(&self) -> Result<Place, Refusal> {
-        // Calls take milliseconds, so the shortest wait that can be told is already a long one.
-        self.places.enter().ok_or(Refusal::TooManyRequests { retry_after_seconds: 1 })
+        self.places.enter().ok_or(Refusal::TooManyRequests { retry_after_seconds: RETRY_SOON_SECONDS })
+    }
+
+    /// The bytes that its requests may hold.
+    pub(super) fn bytes(&self) -> Arc<Budget> {
+        Arc::clone(&self.bytes)
     }
 }
 
@@ -79,7 +85,7 @@ impl Rate {
 mod tests {
     use super::*;
 
-    const RATE: Rate = Rate { per_minute: 60, burst: 5, at_once: 2 };
+    const RATE: Rate = Rate { per_minute: 60, burst: 5, at_once: 2, bytes: 10 };
 
     async fn wait_of(bucket: &Bucket, calls: u32) -> Option<u64> {
         match bucket.take(calls).await {

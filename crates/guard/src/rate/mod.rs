@@ -2,28 +2,35 @@
 //! principal is known.
 
 mod bucket;
+mod bytes;
 mod places;
 mod shared;
 mod sql;
 
 use std::convert::Infallible;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
-use base::{KeyId, OrgId, limits};
+use base::{OrgId, limits};
 use quick_cache::sync::Cache;
 use store::{Engine, Store};
 
 use crate::guard::Guard;
 use crate::refusal::Refusal;
 use bucket::Bucket;
+use bytes::{Budget, Held, Spent};
 use places::Place;
 
-/// How many calls a minute, how many in one burst, and how many under way at once.
+/// How soon a caller may try again that has too much under way: calls take milliseconds, and this is the shortest wait that
+/// `Retry-After` can express.
+const RETRY_SOON_SECONDS: u64 = 1;
+
+/// How many calls a minute, how many in one burst, how many under way at once, and how many bytes they may hold.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Rate {
     pub(crate) per_minute: u32,
     pub(crate) burst: u32,
     pub(crate) at_once: u32,
+    pub(crate) bytes: u64,
 }
 
 /// The buckets of all callers. They outlive a cached principal, so that changing a key does not refill its bucket.
@@ -32,6 +39,8 @@ pub(crate) struct Rates {
     /// Where several nodes count together.
     shared: Option<Store>,
     of_orgs: Rate,
+    /// The bytes that all requests of this process may hold.
+    bytes: Arc<Budget>,
 }
 
 /// What one caller draws on.
@@ -39,29 +48,56 @@ pub(crate) struct Rates {
 pub(crate) struct Allowance {
     own: Arc<Bucket>,
     org: Arc<Bucket>,
+    process: Arc<Budget>,
 }
 
-/// A call under way, at its caller's and its org's expense, until this is dropped.
+/// A request under way: its place, and the bytes of its body and its answer, at the expense of its caller, its org and the
+/// process. Whoever holds the answer holds this, until the answer is sent or dropped.
 pub struct UnderWay {
-    _places: [Place; 2],
+    places: Mutex<Option<[Place; 2]>>,
+    held: Held,
+}
+
+impl UnderWay {
+    /// Holds `bytes` more, before they are kept in memory.
+    pub fn hold(&self, bytes: usize) -> Result<(), Refusal> {
+        self.held.more(bytes as u64).map_err(|spent| match spent {
+            Spent::Theirs => Refusal::TooManyRequests { retry_after_seconds: RETRY_SOON_SECONDS },
+            Spent::Ours => Refusal::Busy { retry_after_seconds: RETRY_SOON_SECONDS },
+        })
+    }
+
+    /// Gives the place back: a stream of changes lasts, and has a limit of its own.
+    pub fn leave(&self) {
+        self.places.lock().unwrap_or_else(PoisonError::into_inner).take();
+    }
+
+    /// Holds exactly `bytes` from now on: the answer's, once the request's body is gone.
+    pub fn settle(&self, bytes: usize) {
+        self.held.exactly(bytes as u64);
+    }
 }
 
 impl Rates {
-    pub(crate) fn new(store: &Store, of_orgs: Rate) -> Self {
+    pub(crate) fn new(store: &Store, of_orgs: Rate, bytes: u64) -> Self {
         let shared = (store.engine() == Engine::Postgres).then(|| store.clone());
-        Self { buckets: Cache::new(limits::LIMITER_CACHE_MAX), shared, of_orgs }
+        Self { buckets: Cache::new(limits::LIMITER_CACHE_MAX), shared, of_orgs, bytes: Budget::new(bytes) }
     }
 
     /// What the caller that is called `name` in `org` draws on.
     pub(crate) fn allowance(&self, org: &OrgId, name: &str, rate: Rate) -> Allowance {
-        Allowance { own: self.bucket(org, name, rate), org: self.bucket(org, "", self.of_orgs) }
+        self.drawing_on(self.bucket(org, name, rate), self.bucket(org, "", self.of_orgs))
     }
 
-    /// What a key's management calls in `org` draw on: nothing that tools spend, neither the key's nor the org's, so that an agent
-    /// that calls too much does not lock out who would stop it.
-    pub(crate) fn allowance_to_manage(&self, org: &OrgId, key: &KeyId, rate: Rate) -> Allowance {
-        let own = self.bucket(org, &format!("management/{key}"), rate);
-        Allowance { own, org: self.bucket(org, "management", self.of_orgs) }
+    /// What the management calls of the credential `name` draw on in `org`: nothing that tools spend, neither the credential's nor
+    /// the org's, so that an agent that calls too much does not lock out the people who would stop it.
+    pub(crate) fn allowance_to_manage(&self, org: &OrgId, name: &str, rate: Rate) -> Allowance {
+        let own = self.bucket(org, &format!("management/{name}"), rate);
+        self.drawing_on(own, self.bucket(org, "management", self.of_orgs))
+    }
+
+    fn drawing_on(&self, own: Arc<Bucket>, org: Arc<Bucket>) -> Allowance {
+        Allowance { own, org, process: Arc::clone(&self.bytes) }
     }
 
     /// Forgets the shared buckets that are full: the next call finds a full one anyway.
@@ -92,9 +128,11 @@ impl Allowance {
         self.org.take(calls).await
     }
 
-    /// A place for one more call under way.
+    /// A place for one more request under way, with no bytes held yet.
     pub(crate) fn enter(&self) -> Result<UnderWay, Refusal> {
-        Ok(UnderWay { _places: [self.own.enter()?, self.org.enter()?] })
+        let places = [self.own.enter()?, self.org.enter()?];
+        let budgets = [self.own.bytes(), self.org.bytes(), Arc::clone(&self.process)];
+        Ok(UnderWay { places: Mutex::new(Some(places)), held: Held::new(budgets) })
     }
 }
 
@@ -104,6 +142,7 @@ impl Guard {
             per_minute: self.limits.key_calls_per_minute,
             burst: self.limits.key_calls_burst,
             at_once: self.limits.caller_calls_at_once,
+            bytes: self.limits.caller_bytes_at_once as u64,
         }
     }
 
@@ -111,7 +150,7 @@ impl Guard {
     pub(crate) fn agent_rate(&self, per_minute: Option<i64>) -> Rate {
         let per_minute = per_minute.and_then(|rate| u32::try_from(rate).ok()).unwrap_or(self.limits.agent_calls_per_minute);
         let burst = self.limits.agent_calls_burst.min(per_minute);
-        Rate { per_minute, burst, at_once: self.limits.caller_calls_at_once }
+        Rate { per_minute, burst, ..self.key_rate() }
     }
 }
 
@@ -124,9 +163,9 @@ mod tests {
 
     #[tokio::test]
     async fn callers_that_come_at_once_share_one_bucket() {
-        const RATE: Rate = Rate { per_minute: 60, burst: 10, at_once: 2 };
+        const RATE: Rate = Rate { per_minute: 60, burst: 10, at_once: 2, bytes: 100 };
         let test = TestStore::open(testkit::Engine::Sqlite).await;
-        let (rates, org) = (Rates::new(&test.store, RATE), OrgId::new(Timestamp::from_ms(0)));
+        let (rates, org) = (Rates::new(&test.store, RATE, 1_000), OrgId::new(Timestamp::from_ms(0)));
         let start = Barrier::new(4);
         for round in 0..500 {
             let name = format!("key {round}");

@@ -41,6 +41,33 @@ impl SessionOutcome {
     }
 }
 
+/// Whether a session can still be used.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SessionState {
+    /// It can.
+    Open,
+    /// Somebody ended it.
+    Ended,
+    /// Its time is over.
+    Expired,
+}
+
+impl SessionState {
+    /// The word in requests and answers.
+    pub const fn word(self) -> &'static str {
+        match self {
+            SessionState::Open => "open",
+            SessionState::Ended => "ended",
+            SessionState::Expired => "expired",
+        }
+    }
+
+    /// Reads the word.
+    pub fn parse(word: &str) -> Option<Self> {
+        [Self::Open, Self::Ended, Self::Expired].into_iter().find(|state| state.word() == word)
+    }
+}
+
 /// A session.
 #[derive(Clone, Debug)]
 pub struct Session {
@@ -98,11 +125,11 @@ pub struct OpenedSession {
 
 impl Session {
     /// Whether it can still be used at `now`.
-    pub fn state(&self, now: Timestamp) -> &'static str {
+    pub fn state(&self, now: Timestamp) -> SessionState {
         match self.ended_at {
-            Some(_) => "ended",
-            None if self.expires_at <= now => "expired",
-            None => "open",
+            Some(_) => SessionState::Ended,
+            None if self.expires_at <= now => SessionState::Expired,
+            None => SessionState::Open,
         }
     }
 
@@ -134,7 +161,8 @@ impl Access {
 }
 
 impl Sessions<'_> {
-    /// Opens a session and mints its key.
+    /// Opens a session and mints its key. One that runs a registered agent takes a caller who may speak for the agent, and has
+    /// at most the agent's scopes and tools, as they are at each request.
     pub async fn open(&self, new: NewSession) -> Result<OpenedSession> {
         let access = self.0;
         let now = access.clock.now();
@@ -168,6 +196,7 @@ impl Sessions<'_> {
                 if let Some(agent) = &row.agent {
                     let agents_project = tx.first(sql::AGENT_PROJECT, &params![agent], |row| row.get::<Option<String>>(0))?;
                     check_agent(agents_project, &row.project)?;
+                    opener.require_agent(agent)?;
                 }
                 let tools = allowlist_to_row(&row.allowlist);
                 let (id, names) = (&row.id, row.tool_names.word());
@@ -206,11 +235,19 @@ impl Sessions<'_> {
         Ok(session)
     }
 
-    /// Those in projects the caller covers, newest first.
-    pub async fn list(&self, page: &PageRequest) -> Result<Page<Session>> {
+    /// Those in projects the caller covers, newest first; with `state`, only those that are in it now.
+    pub async fn list(&self, page: &PageRequest, state: Option<SessionState>) -> Result<Page<Session>> {
         let start = start_of(page);
         let cover = self.0.cover.to_row();
-        let params = params![start.created_at, start.id, start.rows, cover];
+        let now = self.0.clock.now();
+        // An open session is younger than a session can become, so a long history need not be looked through for it.
+        let ttl_ms = i64::try_from(limits::SESSION_TTL_SECONDS_MAX).unwrap_or(i64::MAX).saturating_mul(1_000);
+        let floor = match state {
+            Some(SessionState::Open) => now.plus_ms(ttl_ms.saturating_neg()),
+            _ => Timestamp::from_ms(i64::MIN),
+        };
+        let state = state.map(SessionState::word);
+        let params = params![start.created_at, start.id, start.rows, cover, state, now, floor];
         let rows = self.0.rows.query(sql::LIST, &params, Session::from_row).await?;
         Ok(Page::from_rows(rows, page.rows, |session| Cursor { created_at: session.created_at, id: session.id.to_string() }))
     }

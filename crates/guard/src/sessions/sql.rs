@@ -9,11 +9,14 @@ pub(crate) const GET: &str = "SELECT id, project_id, agent_id, agent_label, work
             created_at, expires_at, ended_at
      FROM sessions WHERE org_id = ?1 AND id = ?2";
 
-/// `?5` is the caller's cover: NULL for all, else a JSON array of project ids.
+/// `?5` is the caller's cover: NULL for all, else a JSON array of project ids. `?6` is a state, or NULL for any, at the time `?7`;
+/// nothing from before `?8` is looked at.
 pub(crate) const LIST: &str = "SELECT id, project_id, agent_id, agent_label, work_type, tools, tool_names, outcome,
             created_at, expires_at, ended_at
      FROM sessions WHERE org_id = ?1 AND (created_at < ?2 OR (created_at = ?2 AND id < ?3))
        AND (CAST(?5 AS TEXT) IS NULL OR ?5 LIKE '%\"' || project_id || '\"%')
+       AND created_at >= ?8 AND (CAST(?6 AS TEXT) IS NULL OR ?6 =
+         CASE WHEN ended_at IS NOT NULL THEN 'ended' WHEN expires_at <= ?7 THEN 'expired' ELSE 'open' END)
      ORDER BY created_at DESC, id DESC LIMIT ?4";
 
 pub(crate) const END: &str = "UPDATE sessions SET ended_at = ?3, outcome = ?4 WHERE org_id = ?1 AND id = ?2 AND ended_at IS NULL";

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use base::limits::LOGIN_TTL_MS;
+use base::limits::{LOGIN_FAILURES_PER_ACCOUNT_FACTOR, LOGIN_TTL_MS};
 use base::secret::{SecretHash, mint};
 use base::{OrgId, RequestId, Timestamp, UserId};
 use store::params;
@@ -10,6 +10,7 @@ use store::params;
 use super::{Role, User, sql};
 use crate::access::{Access, Credential, Who};
 use crate::audit::{By, Event};
+use crate::failures::Attempts;
 use crate::guard::Guard;
 use crate::keys::ProjectCover;
 use crate::refusal::Refusal;
@@ -41,10 +42,16 @@ fn csrf_of(cookie: &str) -> String {
 }
 
 impl Guard {
-    /// Logs a person in who calls from `address`. Unknown, wrong and disabled look and cost the same.
+    /// Logs a person in who calls from `address`, a single one or a whole network. Unknown, wrong and disabled look and cost the same.
     pub async fn log_in(&self, email: &str, password: String, address: &str, request: RequestId) -> Result<Login, Refusal> {
         let email = super::checked_email(email).unwrap_or_default();
-        let names = [format!("user:{}", SecretHash::of(&email).hex()), format!("login-address:{address}")];
+        // A name from outside is hashed, so that a long one costs no more memory than a short one. Guesses from one address lock
+        // that address out of the account, not its owner; only guesses from very many addresses lock everyone out.
+        let (account, max) = (SecretHash::of(&email).hex(), self.limits.login_failures_per_minute);
+        let names = [
+            Attempts { name: format!("login:{account}/{address}"), max },
+            Attempts { name: format!("account:{account}"), max: max.saturating_mul(LOGIN_FAILURES_PER_ACCOUNT_FACTOR) },
+        ];
         self.failures.attempt(&names)?;
         let found = self
             .store

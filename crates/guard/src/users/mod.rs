@@ -9,7 +9,7 @@ use store::{OrgTx, Row, params};
 
 pub use login::Login;
 
-use crate::access::{Access, Who};
+use crate::access::Access;
 use crate::audit::Event;
 use crate::guard::Guard;
 use crate::keys::revoke_opened_by;
@@ -18,9 +18,9 @@ use crate::tenants::start_of;
 /// What a person is in their org.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Role {
-    /// May do everything, and name other owners.
+    /// May do everything, and manages owners and admins.
     Owner,
-    /// May do everything else.
+    /// May do everything else, and manages members.
     Admin,
     /// May read.
     Member,
@@ -241,19 +241,20 @@ fn require_sight(access: &Access) -> Result<()> {
     Err(Error::new(Kind::NotPermitted, "a key for some projects does not see the org's people"))
 }
 
-/// An admin does not make or unmake owners, and a key does not make or take over a login that can do more than itself.
+/// Only an owner's login and the instance admin manage owners and admins: a key that could make such a login, or set its password,
+/// could do through it what is kept for people. Members are managed by everyone who can do at least what members can.
 fn require_rank(access: &Access, role: Role) -> Result<()> {
     access.require_cover(role.scopes())?;
     access.require_reach(None)?;
-    match (access.who(), role) {
-        (Who::User { role: Role::Admin | Role::Member, .. }, Role::Owner) => {
-            Err(Error::new(Kind::NotPermitted, "only an owner names, changes or removes owners"))
-        }
-        _ => Ok(()),
+    if role == Role::Member || access.require_owner().is_ok() {
+        return Ok(());
     }
+    let message = "only an owner who is logged in, or the instance admin, manages owners and admins: other logins and keys manage \
+                   members";
+    Err(Error::new(Kind::NotPermitted, message))
 }
 
-/// Refuses what would leave an org that has owners without any: only an owner names owners, so nobody in it could undo that.
+/// Refuses what would leave an org that has owners without any: only owners name owners, so nobody in the org could undo that.
 fn require_other_owner(tx: &mut OrgTx<'_, '_>, id: &UserId) -> Result<()> {
     if tx.first(sql::OTHER_OWNER, &params![id], |_| Ok(()))?.is_some() {
         return Ok(());

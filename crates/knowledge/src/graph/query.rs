@@ -2,14 +2,14 @@
 
 use std::sync::Arc;
 
-use base::{Error, Result, Timestamp};
+use base::{Result, Timestamp};
 use search::fusion::Fused;
 
 use super::KnowledgeGraph;
 use super::model::Triplet;
 use super::rank::{GraphRanking, Ordered, Question};
 use crate::embedding::{Coverage, TextKind};
-use crate::index::{Indexes, Wanted, query_vector};
+use crate::index::{Indexes, Wanted};
 use crate::memory::Mode;
 
 /// What is asked.
@@ -56,9 +56,9 @@ impl KnowledgeGraph {
         }
         let texts = indexes.graph_texts(&self.rows, &self.project).await?;
         let vectors = texts.texts.vectors();
-        let (embedder, walked) = (indexes.embedder(), Arc::clone(&facts));
+        let vector = indexes.query_vector(&asked.query, Mode::Fused).await?;
+        let walked = Arc::clone(&facts);
         let work = move || -> Result<(Ordered, bool)> {
-            let vector = query_vector(&*embedder, &asked.query, Mode::Fused);
             let facts = walked.read();
             let is_there = |number: u64| match facts.edge(number.cast_signed()).and_then(|edge| facts.graph.edge(edge)) {
                 Some(edge) => edge.payload.stands_at(at),
@@ -78,7 +78,7 @@ impl KnowledgeGraph {
             ordered.triplets.truncate(asked.top_k);
             Ok((ordered, vector.is_none()))
         };
-        let (ordered, words_only) = tokio::task::spawn_blocking(work).await.map_err(Error::internal)??;
+        let (ordered, words_only) = store::compute(work).await??;
         let coverage = indexes.coverage(&self.rows, &self.project, TextKind::Graph, vectors, words_only).await?;
         let numbers: Vec<i64> = ordered.triplets.iter().map(|(number, _)| *number).collect();
         let triplets = self.triplets(&facts, &numbers, at).await?;

@@ -5,7 +5,7 @@
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 
-use base::{Error, PageRequest, Result};
+use base::{PageRequest, Result};
 
 use super::model::Entity;
 use super::{KnowledgeGraph, name};
@@ -48,7 +48,7 @@ impl KnowledgeGraph {
         }
         // Lists are newest first; what was named first is what others are merged into.
         entities.reverse();
-        tokio::task::spawn_blocking(move || alike(&entities)).await.map_err(Error::internal)
+        store::compute(move || alike(&entities)).await
     }
 }
 

@@ -182,9 +182,8 @@ impl KnowledgeGraph {
     async fn nearest_names(&self, indexes: &Indexes, called: &str) -> Result<Vec<String>> {
         let texts = indexes.graph_texts(&self.rows, &self.project).await?;
         let facts = indexes.facts(&self.rows, &self.project).await?;
-        let (embedder, query) = (indexes.embedder(), called.to_owned());
+        let (vector, query) = (indexes.query_vector(called, Mode::Fused).await?, called.to_owned());
         let work = move || {
-            let vector = crate::index::query_vector(&*embedder, &query, Mode::Fused);
             let facts = facts.read();
             let is_entity = |number: u64| facts.is_entity(number.cast_signed());
             let weights = search::fusion::Weights::default();
@@ -199,7 +198,7 @@ impl KnowledgeGraph {
             }
             Ok::<_, Error>(near)
         };
-        let near = tokio::task::spawn_blocking(work).await.map_err(Error::internal)??;
+        let near = store::compute(work).await??;
         let mut known = self.entities(near.iter().copied()).await?;
         Ok(near.iter().filter_map(|entity| known.remove(entity)).map(|entity| entity.name).collect())
     }

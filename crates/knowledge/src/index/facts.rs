@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard};
 
-use base::{Error, ProjectId, Result, Timestamp};
+use base::{ProjectId, Result, Timestamp};
 use graph::{EdgeIndex, Graph, Node};
 use store::{OrgStore, Row, params};
 use tokio::sync::Mutex;
@@ -247,7 +247,7 @@ impl FactsIndex {
             change(&mut facts);
             index.bytes.store(facts.bytes(), Ordering::Relaxed);
         };
-        tokio::task::spawn_blocking(work).await.map_err(Error::internal)
+        store::compute(work).await
     }
 
     /// Works on the facts where a thread may be busy.
@@ -255,7 +255,7 @@ impl FactsIndex {
         self: Arc<Self>,
         question: impl FnOnce(&Facts) -> T + Send + 'static,
     ) -> Result<T> {
-        tokio::task::spawn_blocking(move || question(&self.read())).await.map_err(Error::internal)
+        store::compute(move || question(&self.read())).await
     }
 }
 

@@ -20,7 +20,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use base::limits::{GRAPH_BYTES_MAX, INDEX_BYTES_MAX};
-use base::{Clock, Error, Kind, ProjectId, Result};
+use base::{Clock, Kind, ProjectId, Result};
 use search::embed::Embedder;
 use search::vectors::Query;
 use store::{OrgStore, params};
@@ -86,6 +86,17 @@ impl Indexes {
         Arc::clone(&self.config.embedder)
     }
 
+    /// What a question means, unless it is asked by its words alone.
+    pub(crate) async fn query_vector(&self, query: &str, mode: Mode) -> Result<Option<Query>> {
+        if mode == Mode::Keyword {
+            return Ok(None);
+        }
+        let (embedder, query) = (self.embedder(), query.to_owned());
+        let is_remote = embedder.is_remote();
+        let work = move || query_vector(&*embedder, &query);
+        if is_remote { store::wait_for_another(work).await } else { store::compute(work).await }
+    }
+
     /// Ranks what a project's agents noted by a query in plain words.
     pub(crate) async fn search(
         &self,
@@ -99,14 +110,10 @@ impl Indexes {
             ProjectIndex::open(self.folder(rows, project.as_str()).as_deref(), self.config.embedder.dimension())
         })?;
         index.catch_up(rows, project, self.config.embedder.model()).await?;
-        let (embedder, query, now) = (self.embedder(), query.to_owned(), self.config.clock.now());
-        let searched = Arc::clone(&index);
-        let work = move || {
-            let vector = query_vector(&*embedder, &query, ranking.mode);
-            let words_only = vector.is_none() && ranking.mode != Mode::Keyword;
-            Ok::<_, Error>((searched.rank(&query, vector.as_ref(), &ranking, now, most)?, words_only))
-        };
-        let (ranked, words_only) = tokio::task::spawn_blocking(work).await.map_err(Error::internal)??;
+        let vector = self.query_vector(query, ranking.mode).await?;
+        let words_only = vector.is_none() && ranking.mode != Mode::Keyword;
+        let (searched, query, now) = (Arc::clone(&index), query.to_owned(), self.config.clock.now());
+        let ranked = store::compute(move || searched.rank(&query, vector.as_ref(), &ranking, now, most)).await??;
         self.memories.tidy(&index);
         Ok((ranked, self.coverage(rows, project, TextKind::Observation, index.vectors(), words_only).await?))
     }
@@ -157,10 +164,7 @@ impl Indexes {
 }
 
 /// What a question means. Without a vector its words still find something: an embedder that fails must not silence memory.
-pub(crate) fn query_vector(embedder: &dyn Embedder, query: &str, mode: Mode) -> Option<Query> {
-    if mode == Mode::Keyword {
-        return None;
-    }
+fn query_vector(embedder: &dyn Embedder, query: &str) -> Option<Query> {
     match embedder.embed(query) {
         Ok(vector) => Query::new(&vector).ok(),
         // An embedder that is away says so itself, once: not with every question.

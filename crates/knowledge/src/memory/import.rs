@@ -126,7 +126,7 @@ impl Memory {
         let now = self.clock.now();
         // A body full of texts is normalised and hashed, which would hold up others on this thread.
         let check = move || lines.into_iter().map(|line| line.checked(now)).collect::<Result<Vec<_>>>();
-        let lines = tokio::task::spawn_blocking(check).await.map_err(Error::internal)??;
+        let lines = store::compute(check).await??;
         let memory = self.clone();
         self.rows.write(move |tx| memory.bring(tx, &lines, now)).await
     }

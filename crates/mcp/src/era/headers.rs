@@ -8,7 +8,7 @@ use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
 use http::HeaderMap;
 
-use super::version::is_modern;
+use super::version::{is_late, is_modern};
 use crate::fault::Fault;
 
 const VERSION: &str = "MCP-Protocol-Version";
@@ -17,7 +17,12 @@ const NAME: &str = "Mcp-Name";
 
 /// Whether the headers name a modern version.
 pub(super) fn name_modern(headers: &HeaderMap) -> bool {
-    headers.get_all(VERSION).iter().any(|value| value.to_str().is_ok_and(|version| is_modern(trim(version))))
+    headers.get_all(VERSION).iter().any(|value| value.to_str().map_or(true, |version| is_modern(trim(version))))
+}
+
+/// Whether the headers name a legacy version from 2025-11-25 on.
+pub(super) fn name_late(headers: &HeaderMap) -> bool {
+    headers.get_all(VERSION).iter().any(|value| value.to_str().is_ok_and(|version| is_late(trim(version))))
 }
 
 /// The version that the header names, which must be the body's if that names one.

@@ -1,7 +1,7 @@
 //! Which era a request belongs to, and whether it keeps that era's rules.
 //!
 //! A request is *modern* when its `params._meta` names a protocol version, or when its `MCP-Protocol-Version` header names
-//! 2026-07-28 or anything newer; everything else is *legacy*. Nothing here remembers an earlier request.
+//! 2026-07-28, a later date or no date at all; everything else is *legacy*. Nothing here remembers an earlier request.
 
 mod headers;
 mod meta;
@@ -16,6 +16,7 @@ pub use headers::{accepts_event_stream, decode};
 pub use meta::{ClientCapabilities, Meta, Trace};
 pub use params::Params;
 pub use tool_headers::ToolHeaders;
+pub use version::Revision;
 
 use crate::fault::Fault;
 use crate::message::Request;
@@ -56,6 +57,15 @@ impl Transport<'_> {
         match self {
             Transport::Http(headers) if headers::name_modern(headers) => Era::Modern,
             Transport::Http(_) | Transport::Stdio => Era::Legacy,
+        }
+    }
+
+    /// How a request of `era` that came this way is answered when it fails.
+    pub fn revision(self, era: Era) -> Revision {
+        match (era, self) {
+            (Era::Modern, _) => Revision::Modern,
+            (Era::Legacy, Transport::Http(headers)) if headers::name_late(headers) => Revision::Late,
+            (Era::Legacy, _) => Revision::Early,
         }
     }
 }

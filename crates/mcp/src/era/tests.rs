@@ -30,7 +30,7 @@ fn show(request: &str, transport: Transport<'_>) -> String {
         Ok(admitted) => format!("{} {}", admitted.era.word(), admitted.method.name()),
         Err(Refused { era, fault }) => {
             let id = RequestId::from_row("req_1");
-            let failure = Speaker { door: Door::Session, era, request: &id }.failure(&fault);
+            let failure = Speaker { door: Door::Session, revision: transport.revision(era), request: &id }.failure(&fault);
             format!("{} {} {}: {}", era.word(), failure.status.as_u16(), failure.code, failure.message)
         }
     }
@@ -127,12 +127,18 @@ fn unknown_versions_are_told_what_is_spoken() {
             (&[V, ("mcp-method", "tools/list")], &asks("v999.0.0")),
             (&[("mcp-protocol-version", "2027-01-01")], "tools/list {}"),
             (&[("mcp-protocol-version", "2025-11-25")], &asks("2025-11-25")),
+            (&[("mcp-protocol-version", "1.0")], "tools/list {}"),
+            (&[("mcp-protocol-version", "")], "initialize {}"),
+            (&[("mcp-protocol-version", "2025-11-25")], "initialize {}"),
         ],
         expect![[r#"
             modern 400 -32022: this protocol version is not supported
             modern 400 -32020: the header `MCP-Protocol-Version` does not match the body
             modern 400 -32022: this protocol version is not supported
-            modern 400 -32022: this protocol version is not supported"#]],
+            modern 400 -32022: this protocol version is not supported
+            modern 400 -32022: this protocol version is not supported
+            modern 400 -32022: this protocol version is not supported
+            legacy initialize"#]],
     );
     let fault = Fault::version("v999.0.0");
     assert_eq!(fault.error().data()["supported"].to_string(), r#"["2026-07-28"]"#);
@@ -203,4 +209,20 @@ fn meta_is_read() {
     assert!(meta.capabilities.require(&[crate::fault::ClientCapability::Roots]).is_err());
     assert_eq!(meta.trace.parent.as_deref().map(str::len), Some(55));
     assert_eq!((meta.trace.state.as_deref(), meta.trace.baggage.as_deref()), (Some("a=b"), Some("k=v")));
+}
+
+#[test]
+fn the_header_tells_how_a_failed_call_is_answered() {
+    for (version, revision) in [
+        (None, Revision::Early),
+        (Some("2024-11-05"), Revision::Early),
+        (Some("2025-06-18"), Revision::Early),
+        (Some("2025-11-25"), Revision::Late),
+        (Some(" 2026-01-26 "), Revision::Late),
+    ] {
+        let headers = header_map(&version.map(|version| ("mcp-protocol-version", version)).into_iter().collect::<Vec<_>>());
+        assert_eq!(Transport::Http(&headers).revision(Era::Legacy), revision, "{version:?}");
+        assert_eq!(Transport::Http(&headers).revision(Era::Modern), Revision::Modern, "{version:?}");
+    }
+    assert_eq!(Transport::Stdio.revision(Era::Legacy), Revision::Early);
 }

@@ -20,9 +20,35 @@ pub fn negotiate(requested: Option<&str>) -> &'static str {
     LEGACY.into_iter().find(|version| *version == requested).unwrap_or(LEGACY_NEWEST)
 }
 
-/// Whether a version named in a header means a modern request: ours, or anything that sorts after it.
+/// The groups of protocol versions that answer a failed call in different ways.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Revision {
+    /// Legacy, before 2025-11-25: bad arguments are a JSON-RPC error.
+    Early,
+    /// Legacy, from 2025-11-25 on: bad arguments are a result with `isError`, so that the model can correct them.
+    Late,
+    /// 2026-07-28.
+    Modern,
+}
+
+/// Whether a version named in a header means a modern request: ours, any later date, or something that is no date, which
+/// only the modern rules refuse.
 pub(super) fn is_modern(version: &str) -> bool {
-    version >= MODERN
+    !is_date(version) || version >= MODERN
+}
+
+/// Whether a legacy version is one whose clients expect bad arguments as a result.
+pub(super) fn is_late(version: &str) -> bool {
+    is_date(version) && version >= LEGACY_NEWEST
+}
+
+/// Every version of the protocol is a date, like 2025-11-25.
+fn is_date(version: &str) -> bool {
+    version.len() == MODERN.len()
+        && version.bytes().zip(MODERN.bytes()).all(|(byte, pattern)| match pattern {
+            b'-' => byte == b'-',
+            _ => byte.is_ascii_digit(),
+        })
 }
 
 #[cfg(test)]
@@ -41,8 +67,21 @@ mod tests {
     }
 
     #[test]
-    fn what_sorts_after_ours_is_modern() {
-        assert!(is_modern("2026-07-28") && is_modern("2027-01-01") && is_modern("v999.0.0"));
-        assert!(!is_modern("2025-11-25") && !is_modern("2026-01-26") && !is_modern("1.0") && !is_modern(""));
+    fn our_date_and_later_ones_are_modern() {
+        assert!(is_modern("2026-07-28") && is_modern("2027-01-01"));
+        assert!(!is_modern("2025-11-25") && !is_modern("2026-01-26") && !is_modern("2024-11-05"));
+    }
+
+    #[test]
+    fn what_is_no_date_is_left_to_the_modern_rules() {
+        for version in ["v999.0.0", "1.0", "", "latest", "2025-11-2", "2025-11-255", "2025/11/25", "20251125--"] {
+            assert!(is_modern(version) && !is_late(version), "{version}");
+        }
+    }
+
+    #[test]
+    fn late_begins_with_the_newest_legacy_version() {
+        assert!(is_late("2025-11-25") && is_late("2026-01-26"));
+        assert!(!is_late("2025-06-18") && !is_late("2025-03-26") && !is_late("2024-11-05"));
     }
 }

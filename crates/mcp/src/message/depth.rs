@@ -1,26 +1,36 @@
-//! How deeply a JSON text is nested, seen without parsing it: one pass, no recursion, no allocation.
+//! How deeply a JSON text is nested and how many values it has, seen without parsing it: one pass, no recursion, no allocation.
 
-/// Whether more than `depth_max` arrays and objects lie inside one another.
+/// Why a text is not parsed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Excess {
+    /// More arrays and objects lie inside one another than may.
+    Depth,
+    /// There are more values than may be: each takes many times its text once it is parsed.
+    Values,
+}
+
+/// What a text has too much of: nesting beyond `depth_max`, or more than `values_max` values.
 ///
-/// Brackets inside strings do not count. On text that is no JSON the answer only has to be safe: the parser refuses it
-/// anyway.
-pub fn exceeds(bytes: &[u8], depth_max: usize) -> bool {
-    let mut depth = 0_usize;
+/// What stands inside strings does not count. On text that is no JSON the answer only has to be safe: the parser refuses it anyway.
+pub fn excess(bytes: &[u8], depth_max: usize, values_max: usize) -> Option<Excess> {
+    let (mut depth, mut values) = (0_usize, 1_usize);
     let mut rest = bytes.iter();
     while let Some(byte) = rest.next() {
         match byte {
             b'"' => skip_string(&mut rest),
             b'[' | b'{' => {
                 depth += 1;
+                values += 1;
                 if depth > depth_max {
-                    return true;
+                    return Some(Excess::Depth);
                 }
             }
             b']' | b'}' => depth = depth.saturating_sub(1),
+            b',' => values += 1,
             _ => {}
         }
     }
-    false
+    (values > values_max).then_some(Excess::Values)
 }
 
 /// Moves behind the quote that ends the string; an escaped quote does not.
@@ -41,12 +51,24 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
+    fn exceeds(bytes: &[u8], depth_max: usize) -> bool {
+        excess(bytes, depth_max, usize::MAX).is_some()
+    }
+
     #[test]
     fn the_limit_itself_is_allowed() {
         let nested = |depth: usize| format!("{}{}", "[".repeat(depth), "]".repeat(depth));
         assert!(!exceeds(nested(128).as_bytes(), 128));
         assert!(exceeds(nested(129).as_bytes(), 128));
         assert!(!exceeds("[],".repeat(1_000).as_bytes(), 1));
+    }
+
+    #[test]
+    fn values_are_counted_outside_strings() {
+        let of = |text: &str, values_max| excess(text.as_bytes(), 128, values_max);
+        assert_eq!(of(r#"{"a": [1, 2, 3]}"#, 5), None);
+        assert_eq!(of(r#"{"a": [1, 2, 3, 4]}"#, 5), Some(Excess::Values));
+        assert_eq!(of(r#"",,,,,,,,""#, 1), None);
     }
 
     #[test]

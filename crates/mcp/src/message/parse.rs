@@ -2,22 +2,30 @@
 
 use std::fmt;
 
-use base::limits::Limits;
+use base::limits::{JSON_VALUES_MAX, Limits};
 use base::{Error, Kind};
 use serde::de::{DeserializeSeed, Deserializer, IgnoredAny, SeqAccess, Visitor};
 use serde_json::value::RawValue;
 
-use super::{Id, Incoming, Message, Notification, Refusal, Request, depth};
+use super::depth::{self, Excess};
+use super::{Id, Incoming, Message, Notification, Refusal, Request};
 use crate::object;
+
+const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
+const TOO_MANY_VALUES: &str = "the JSON has too many values: send less at once";
 
 /// Reads a body, or a line of stdio.
 ///
 /// # Errors
-/// A refusal that answers the body as a whole: not JSON or nested too deeply (`parse_error`, id null), a bad envelope,
-/// an empty or over-long batch (`invalid_request`).
+/// A refusal that answers the body as a whole: not JSON or nested too deeply (`parse_error`, id null), a bad envelope, too many
+/// values, an empty or over-long batch (`invalid_request`).
 pub fn parse<'a>(body: &'a [u8], limits: &Limits) -> Result<Incoming<'a>, Refusal<'a>> {
-    if depth::exceeds(body, limits.json_depth_max) {
-        return Err(refuse(Id::NULL, Kind::ParseError, "the JSON is nested too deeply"));
+    // Some clients write a byte-order mark first; it is no part of the message.
+    let body = body.strip_prefix(BYTE_ORDER_MARK).unwrap_or(body);
+    match depth::excess(body, limits.json_depth_max, JSON_VALUES_MAX) {
+        Some(Excess::Depth) => return Err(refuse(Id::NULL, Kind::ParseError, "the JSON is nested too deeply")),
+        Some(Excess::Values) => return Err(refuse(Id::NULL, Kind::InvalidRequest, TOO_MANY_VALUES)),
+        None => {}
     }
     let Ok(text) = std::str::from_utf8(body) else {
         return Err(refuse(Id::NULL, Kind::ParseError, "the message is not UTF-8"));

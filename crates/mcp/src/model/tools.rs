@@ -108,6 +108,13 @@ impl CallResult {
         Ok(result)
     }
 
+    /// The same, with one more block of words.
+    #[must_use]
+    pub fn and_text(mut self, text: impl Into<Text>) -> Self {
+        self.content.push(Content::text(text));
+        self
+    }
+
     /// How much there is to send, but for names and escapes.
     pub fn bytes(&self) -> usize {
         let content: usize = self.content.iter().map(Content::bytes).sum();

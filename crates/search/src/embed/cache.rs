@@ -43,6 +43,10 @@ impl<E: Embedder> Embedder for Cached<E> {
         self.embedder.dimension()
     }
 
+    fn is_remote(&self) -> bool {
+        self.embedder.is_remote()
+    }
+
     fn embed(&self, text: &str) -> Result<Embedding> {
         self.vectors.get_or_insert_with(&self.key(text), || self.embedder.embed(text))
     }

@@ -16,6 +16,11 @@ pub trait Embedder: Send + Sync {
     /// How many numbers its vectors have.
     fn dimension(&self) -> usize;
 
+    /// Whether embedding mostly waits for another machine, and leaves the processors of this one free.
+    fn is_remote(&self) -> bool {
+        false
+    }
+
     /// The vector of a text that somebody waits for.
     fn embed(&self, text: &str) -> Result<Embedding>;
 

@@ -11,6 +11,7 @@ use futures_util::FutureExt;
 use http::{HeaderValue, Method, StatusCode, header};
 
 use super::error::{ApiError, ForTheLog};
+use super::in_place::InPlace;
 use super::visit::Visit;
 use crate::refusals::{why_unauthorized, without_quotes};
 use crate::request_id;
@@ -40,8 +41,9 @@ async fn surround<F: Future<Output = Response>>(
     mut request: Request,
     answer: impl FnOnce(Request) -> F,
 ) -> Response {
-    let id = RequestId::next();
+    let (id, place, method) = (RequestId::next(), InPlace::default(), request.method().clone());
     request.extensions_mut().insert(id);
+    request.extensions_mut().insert(place.clone());
     state.metrics.requested();
     let visit = Visit::default();
     request.extensions_mut().insert(visit.clone());
@@ -57,6 +59,7 @@ async fn surround<F: Future<Output = Response>>(
             visit.record(state, id, answered.unwrap_or_else(panicked)).await
         }
     };
+    response = place.hold(&method, response);
     match &host {
         Err(stray) => state.refused(DOOR, response.status().as_u16(), &id, stray),
         Ok(()) => log(state, &response, &id, unauthorized),

@@ -13,14 +13,14 @@ use utoipa::ToSchema;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
-use super::audit_page::AuditPage;
+use super::audit_page::{AuditPage, NewerPage};
 use super::body::{Body, OptionalBody};
 use super::document::Conflict;
 use super::error::{ApiError, Result};
 use super::extract::{Admitted, Query};
 use super::page::{OrgQuery, next_cursor};
 use super::path::{KeyName, Named};
-use super::rights::{AuditRead, AuditWrite};
+use super::rights::{AuditRead, AuditWrite, Owner};
 use super::text::Description;
 use super::wire::{OrgId, Time};
 use crate::state::Shared;
@@ -28,6 +28,7 @@ use crate::state::Shared;
 pub(super) fn routes() -> OpenApiRouter<Shared> {
     OpenApiRouter::default()
         .routes(routes!(list))
+        .routes(routes!(newer))
         .routes(routes!(export))
         .routes(routes!(verify))
         .routes(routes!(checkpoint))
@@ -72,6 +73,12 @@ struct AuditAnswer {
     events: Vec<AuditEntry>,
     #[schema(required)]
     next_cursor: Option<String>,
+}
+
+#[derive(Serialize, ToSchema)]
+struct NewerAnswer {
+    #[schema(value_type = Vec<EntryView>)]
+    events: Vec<AuditEntry>,
 }
 
 /// What a verification found.
@@ -153,7 +160,8 @@ struct RevokeRequest {
 #[derive(Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 struct PruneRequest {
-    /// Entries from before this time go.
+    /// Entries from before this time go. The operator says how young an entry is never removed; by default, younger than 30
+    /// days.
     before: Time,
 }
 
@@ -184,6 +192,20 @@ async fn list(
     let page = state.guard.audit(&access)?.list(&filter, &request).await?;
     let next_cursor = next_cursor(page.next.as_ref());
     Ok(Json(AuditAnswer { events: page.items, next_cursor }))
+}
+
+/// Lists all that happened after an entry, oldest first: for following the trail without a gap.
+#[utoipa::path(
+    get, path = "/api/audit/newer", operation_id = "followAudit", tag = "audit", params(NewerPage),
+    responses((status = 200, description = "The next entries; none while nothing is new.", body = NewerAnswer), Admitted<AuditRead>)
+)]
+async fn newer(
+    State(state): State<Shared>,
+    access: Admitted<AuditRead>,
+    Query(page): Query<NewerPage>,
+) -> Result<Json<NewerAnswer>> {
+    let (number, rows) = page.request();
+    Ok(Json(NewerAnswer { events: state.guard.audit(&access)?.after(number, rows).await? }))
 }
 
 /// Everything, oldest first, one entry a line. That it was read is the last of them.
@@ -275,17 +297,18 @@ async fn revoke(
     key.map(|key| Json(AuditKeyAnswer { key: key.into() })).ok_or_else(|| ApiError::not_found("key"))
 }
 
-/// Removes the oldest entries for good. An entry says so, and what is left verifies. What a webhook has yet to deliver stays.
+/// Removes the oldest entries for good. An entry says so, and what is left verifies. What a webhook has yet to deliver stays. No key may do
+/// this but the instance admin's.
 #[utoipa::path(
     post, path = "/api/audit/prune", operation_id = "pruneAudit", tag = "audit", params(OrgQuery), request_body = PruneRequest,
-    responses((status = 200, description = "Removed.", body = PruneAnswer), Admitted<AuditWrite>, Body<PruneRequest>)
+    responses((status = 200, description = "Removed.", body = PruneAnswer), Admitted<Owner>, Body<PruneRequest>)
 )]
 async fn prune(
     State(state): State<Shared>,
-    access: Admitted<AuditWrite>,
+    access: Admitted<Owner>,
     _: Query<OrgQuery>,
     Body(which): Body<PruneRequest>,
 ) -> Result<Json<PruneAnswer>> {
-    let pruned = state.guard.audit(&access)?.prune(which.before.0).await?;
+    let pruned = state.guard.audit(&access)?.prune(which.before.0, state.audit_keep_days_min).await?;
     Ok(Json(PruneAnswer { removed: pruned.removed, first_sequence: pruned.first, held_by: pruned.held_by }))
 }

@@ -2,8 +2,9 @@
 
 use base::PageRequest;
 use guard::AuditFilter;
-use serde::Deserialize;
+use serde::{Deserialize, Deserializer, de};
 use utoipa::openapi::path::{Parameter, ParameterIn};
+use utoipa::openapi::schema::{ObjectBuilder, Type};
 use utoipa::{IntoParams, PartialSchema};
 
 use super::page::{After, OrgQuery, Page, Rows, query, request};
@@ -55,6 +56,48 @@ impl IntoParams for AuditPage {
         parameters.push(query("since", "Not before this time.", Time::schema()));
         parameters.push(query("until", "Before this time.", Time::schema()));
         parameters.extend(Page::into_params(&place));
+        parameters
+    }
+}
+
+/// The largest number that JSON carries without loss; no trail has so many entries.
+const NUMBER_MAX: u64 = (1 << 53) - 1;
+
+/// What `GET /api/audit/newer` takes.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct NewerPage {
+    #[serde(rename = "org")]
+    _org: Option<String>,
+    after: Option<Number>,
+    limit: Option<Rows>,
+}
+
+impl NewerPage {
+    /// The number that the entries come after, and how many at most.
+    pub(super) fn request(self) -> (u64, u32) {
+        (self.after.map_or(0, |number| number.0), request(self.limit, None).rows)
+    }
+}
+
+/// The number of an entry; 0 comes before the first.
+struct Number(u64);
+
+impl<'de> Deserialize<'de> for Number {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let text = String::deserialize(deserializer)?;
+        let digits = text.bytes().all(|byte| byte.is_ascii_digit());
+        let number = text.parse().ok().filter(|number| digits && *number <= NUMBER_MAX);
+        number.map(Self).ok_or_else(|| de::Error::custom("`after` is the number of an entry, or 0"))
+    }
+}
+
+impl IntoParams for NewerPage {
+    fn into_params(place: impl Fn() -> Option<ParameterIn>) -> Vec<Parameter> {
+        let number = ObjectBuilder::new().schema_type(Type::Integer).minimum(Some(0)).maximum(Some(NUMBER_MAX));
+        let mut parameters = OrgQuery::into_params(&place);
+        parameters.push(query("after", "The number of the last entry that is known; without it all are new.", number));
+        parameters.extend(Page::into_params(&place).into_iter().filter(|parameter| parameter.name == "limit"));
         parameters
     }
 }

@@ -1,15 +1,18 @@
-//! Reading a request's body: bounded in size, bounded in how long it may stand still, and a JSON object.
+//! Reading a request's body: bounded in size, bounded in how long it may stand still, and a JSON object. The bytes of a large one
+//! are held by its caller's place; a request without a place has a small body.
 
 use axum::extract::{FromRequest, Request};
-use base::limits::PUBLIC_BODY_BYTES_MAX;
+use base::limits::{JSON_VALUES_MAX, PUBLIC_BODY_BYTES_MAX};
 use base::{Kind, limits::Limits};
 use bytes::Bytes;
 use http::StatusCode;
+use mcp::message::depth::excess;
 use serde::de::value::MapAccessDeserializer;
 use serde::de::{self, DeserializeOwned};
 use serde::{Deserialize, Deserializer};
 
 use super::error::{ApiError, Result};
+use super::in_place::InPlace;
 use crate::body::{self, Unreadable};
 use crate::state::Shared;
 
@@ -52,7 +55,11 @@ impl<T: DeserializeOwned + Default> FromRequest<Shared> for OptionalBody<T> {
 }
 
 async fn read(request: Request, bytes_max: usize, limits: &Limits) -> Result<Bytes> {
-    body::read(request.into_body(), bytes_max, limits).await.map_err(|reason| match reason {
+    let place = InPlace::of(request.extensions());
+    let under_way = place.under_way();
+    let bytes_max = if under_way.is_some() { bytes_max } else { bytes_max.min(PUBLIC_BODY_BYTES_MAX) };
+    body::read(request.into_body(), bytes_max, limits, under_way).await.map_err(|reason| match reason {
+        Unreadable::Full(refusal) => refusal.into(),
         Unreadable::TooLarge { bytes_max } => too_large(bytes_max),
         Unreadable::TooSlow => too_slow(),
         Unreadable::Broken => ApiError::invalid("the body broke off: send it again"),
@@ -69,6 +76,9 @@ fn too_slow() -> ApiError {
 }
 
 fn parse<T: DeserializeOwned>(bytes: &[u8]) -> Result<T> {
+    if excess(bytes, usize::MAX, JSON_VALUES_MAX).is_some() {
+        return Err(ApiError::invalid("the body has too many JSON values: send less at once"));
+    }
     match serde_json::from_slice::<Object<T>>(bytes) {
         Ok(object) => Ok(object.0),
         Err(error) => Err(ApiError::invalid(format!("the body cannot be used: {error}"))),

@@ -5,7 +5,7 @@ use std::net::{IpAddr, SocketAddr};
 
 use axum::extract::FromRequestParts;
 use axum::extract::connect_info::ConnectInfo;
-use base::Network;
+use base::{Network, neighbourhood};
 use http::HeaderMap;
 use http::request::Parts;
 
@@ -13,7 +13,8 @@ use crate::state::Shared;
 
 const FORWARDED_FOR: &str = "x-forwarded-for";
 
-/// The address that a request came from, without its port: failures are counted by it.
+/// The address that a request came from, as failures are counted by it: without its port, and of an IPv6 address the network of 64
+/// bits, because whoever has one address there has all of them.
 pub(super) struct ClientAddress(pub(super) String);
 
 impl FromRequestParts<Shared> for ClientAddress {
@@ -21,7 +22,15 @@ impl FromRequestParts<Shared> for ClientAddress {
 
     async fn from_request_parts(parts: &mut Parts, state: &Shared) -> Result<Self, Infallible> {
         let address = client_of(parts, state);
-        Ok(Self(address.map_or_else(|| "unknown".to_owned(), |address| address.to_string())))
+        Ok(Self(address.map_or_else(|| "unknown".to_owned(), counted_as)))
+    }
+}
+
+/// The name that an address is counted under.
+fn counted_as(address: IpAddr) -> String {
+    match neighbourhood(address) {
+        IpAddr::V4(address) => address.to_string(),
+        IpAddr::V6(network) => format!("{network}/64"),
     }
 }
 
@@ -67,6 +76,20 @@ fn address_of(hop: &str) -> Option<IpAddr> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn an_ipv6_address_is_counted_as_its_network() {
+        for (address, name) in [
+            ("203.0.113.5", "203.0.113.5"),
+            ("::ffff:203.0.113.5", "203.0.113.5"),
+            ("2001:db8:1:2:3:4:5:6", "2001:db8:1:2::/64"),
+            ("2001:db8:1:2::", "2001:db8:1:2::/64"),
+            ("2001:db8:1:3::", "2001:db8:1:3::/64"),
+            ("::1", "::/64"),
+        ] {
+            assert_eq!(counted_as(address.parse().unwrap()), name);
+        }
+    }
 
     #[test]
     fn the_client_is_the_last_hop_that_is_not_trusted() {

@@ -124,6 +124,14 @@ impl From<Refusal> for ApiError {
                     format!("too many attempts: come back in {retry_after_seconds} s"),
                 )
             },
+            Refusal::Busy { retry_after_seconds } => Self {
+                retry_after_seconds: Some(retry_after_seconds),
+                ..Self::new(
+                    StatusCode::SERVICE_UNAVAILABLE,
+                    Kind::Unavailable.word(),
+                    format!("the server is busy: try again in {retry_after_seconds} s"),
+                )
+            },
             Refusal::Failed(error) => error.into(),
         }
     }

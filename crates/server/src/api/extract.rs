@@ -17,6 +17,7 @@ use utoipa::openapi::{RefOr, Response};
 
 use super::document;
 use super::error::{ApiError, Result};
+use super::in_place::InPlace;
 use super::rights::Right;
 use super::visit::Visit;
 use crate::state::Shared;
@@ -57,6 +58,7 @@ impl<R: Right> FromRequestParts<Shared> for Admitted<R> {
         let visit = Visit::of(parts, state).await;
         let access = visit.by(state.guard.access(&credential(parts), org.as_deref()).await)?;
         R::check(&access)?;
+        InPlace::of(&parts.extensions).take(state.guard.begin(&access).await?);
         if let Some(what) = R::READS {
             visit.reads(what);
         }
@@ -90,7 +92,7 @@ impl FromRequestParts<Shared> for InRequest {
 }
 
 /// The org that the path names, or else `?org=`. Text that no org's id or slug can be is the name of none.
-async fn asked_org(parts: &mut Parts, state: &Shared) -> Option<String> {
+pub(super) async fn asked_org(parts: &mut Parts, state: &Shared) -> Option<String> {
     let in_path = path_parameter(parts, state, ORG_PARAMETER).await;
     let asked = in_path.or_else(|| {
         let pairs = axum::extract::Query::<Vec<(String, String)>>::try_from_uri(&parts.uri).ok()?;
@@ -168,12 +170,11 @@ impl<T: DeserializeOwned> FromRequestParts<Shared> for Query<T> {
             Err(rejection) => {
                 let text = rejection.body_text();
                 let reason = text.split_once(": ").map_or(text.as_str(), |(_, reason)| reason);
-                // The name of a parameter is the caller's own text.
-                let reason = match reason.split_once(": ") {
-                    Some((name, reason)) => format!("`{name}`: {reason}"),
-                    None => reason.to_owned(),
-                };
-                Err(ApiError::invalid(format!("the query cannot be used: {reason}")))
+                // The reader of queries puts the parameter first.
+                Err(ApiError::invalid(match reason.split_once(": ") {
+                    Some((parameter, reason)) => format!("the query parameter `{parameter}` cannot be used: {reason}"),
+                    None => format!("the query cannot be used: {reason}"),
+                }))
             }
         }
     }

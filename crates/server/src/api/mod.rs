@@ -20,6 +20,7 @@ mod graph;
 mod graph_changes;
 mod graph_views;
 mod health;
+mod in_place;
 mod jwks;
 mod keys;
 mod kit_views;
@@ -37,6 +38,7 @@ mod text;
 mod users;
 mod visit;
 mod webhooks;
+mod whoami;
 mod wire;
 mod words;
 
@@ -64,6 +66,7 @@ pub fn openapi() -> utoipa::openapi::OpenApi {
 fn described() -> OpenApiRouter<Shared> {
     OpenApiRouter::with_openapi(document::start())
         .merge(orgs::routes())
+        .merge(whoami::routes())
         .merge(projects::routes())
         .merge(keys::routes())
         .merge(sessions::routes())

@@ -57,6 +57,17 @@ scopes! {
     GraphWrite = "graph:write";
 }
 
+/// Any credential that may call the management API at all.
+pub(super) struct AnyCredential;
+
+impl Right for AnyCredential {
+    const NEEDS: &'static str = "a key or a login of an org (a session's key is neither)";
+
+    fn check(_: &Access) -> base::Result<()> {
+        Ok(())
+    }
+}
+
 /// The operator of the instance.
 pub(super) struct Operator;
 
@@ -68,6 +79,17 @@ impl Right for Operator {
             Who::InstanceAdmin => Ok(()),
             Who::Key(_) | Who::User { .. } => Err(Error::new(Kind::NotPermitted, "this needs the instance admin's key")),
         }
+    }
+}
+
+/// The owner of an org, or the operator of the instance. No key can be either, whatever its scopes.
+pub(super) struct Owner;
+
+impl Right for Owner {
+    const NEEDS: &'static str = "a console login as owner, or the instance admin's key";
+
+    fn check(access: &Access) -> base::Result<()> {
+        access.require_owner()
     }
 }
 

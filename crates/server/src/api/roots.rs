@@ -31,7 +31,9 @@ impl RootRule {
                 if real.is_dir() { Ok(real) } else { Err(format!("`{wanted}` is not a directory")) }
             }
             Err(_) => {
-                self.check(&deepest_real(path).ok_or_else(|| not_allowed(wanted))?, wanted)?;
+                let above = deepest_real(path).ok_or_else(|| not_allowed(wanted))?;
+                self.check_allowed(&above, wanted)?;
+                self.keep_out_of_data(&above)?;
                 Err(format!("there is no directory `{wanted}` on the server's machine, or the server may not read it"))
             }
         }
@@ -39,16 +41,24 @@ impl RootRule {
 
     /// Refuses a real path that must not be served, saying what the operator can do.
     fn check(&self, real: &Path, wanted: &str) -> Result<(), String> {
-        if !self.anywhere && !self.allowed.iter().any(|allowed| real.starts_with(allowed)) {
-            return Err(not_allowed(wanted));
-        }
+        self.check_allowed(real, wanted)?;
         self.keep_off_data(real, wanted)
     }
 
-    fn keep_off_data(&self, path: &Path, wanted: &str) -> Result<(), String> {
+    fn check_allowed(&self, real: &Path, wanted: &str) -> Result<(), String> {
+        let allowed = self.anywhere || self.allowed.iter().any(|allowed| real.starts_with(allowed));
+        if allowed { Ok(()) } else { Err(not_allowed(wanted)) }
+    }
+
+    fn keep_out_of_data(&self, path: &Path) -> Result<(), String> {
         if path.starts_with(&self.data) {
             return Err("a root must not lie in the server's data folder".to_owned());
         }
+        Ok(())
+    }
+
+    fn keep_off_data(&self, path: &Path, wanted: &str) -> Result<(), String> {
+        self.keep_out_of_data(path)?;
         if self.data.starts_with(path) {
             return Err(format!(
                 "the root `{wanted}` holds the server's data folder, whose secrets agents could read: name a directory beside it"

@@ -6,8 +6,8 @@ use base::Allowlist;
 use guard::{OpenedSession, Session};
 use http::StatusCode;
 use serde::{Deserialize, Serialize};
-use utoipa::ToSchema;
-use utoipa::openapi::schema::{Object, ObjectBuilder, Type};
+use utoipa::openapi::path::{Parameter, ParameterIn};
+use utoipa::{IntoParams, PartialSchema, ToSchema};
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
@@ -16,12 +16,12 @@ use super::body::{Body, OptionalBody};
 use super::document::Conflict;
 use super::error::Result;
 use super::extract::{Admitted, Nothing, Query};
-use super::page::{Page, next_cursor};
+use super::page::{After, Page, Rows, next_cursor, query, request};
 use super::path::{Id, OrgPath, no_such};
 use super::rights::{OrgRead, SessionsWrite};
 use super::text::Label;
 use super::wire::{AgentId, ProjectId, SessionId, Time, TtlSeconds};
-use super::words::{Outcome, ToolNames};
+use super::words::{Outcome, State as SessionState, ToolNames};
 use crate::state::Shared;
 
 pub(super) fn routes() -> OpenApiRouter<Shared> {
@@ -41,8 +41,8 @@ struct SessionView {
     agent_label: Option<String>,
     #[schema(required)]
     work_type: Option<String>,
-    #[schema(schema_with = states)]
-    state: &'static str,
+    #[schema(inline)]
+    state: SessionState,
     #[schema(required)]
     outcome: Option<Outcome>,
     /// The tools it is limited to; `null` when it was opened without a list.
@@ -56,11 +56,6 @@ struct SessionView {
     ended_at: Option<Time>,
 }
 
-/// What [`Session::state`] can say.
-fn states() -> Object {
-    ObjectBuilder::new().schema_type(Type::String).enum_values(Some(["open", "ended", "expired"])).build()
-}
-
 impl SessionView {
     fn new(session: Session, now: base::Timestamp) -> Self {
         let tools = match &session.allowlist {
@@ -68,7 +63,7 @@ impl SessionView {
             Allowlist::Only(names) => Some(names.iter().cloned().collect()),
         };
         Self {
-            state: session.state(now),
+            state: session.state(now).into(),
             session_id: session.id.into(),
             project_id: session.project.into(),
             agent_id: session.agent.map(AgentId),
@@ -168,6 +163,23 @@ struct NewSession {
     ttl_seconds: Option<TtlSeconds>,
 }
 
+/// Which sessions of a list.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct SessionPage {
+    state: Option<SessionState>,
+    limit: Option<Rows>,
+    cursor: Option<After>,
+}
+
+impl IntoParams for SessionPage {
+    fn into_params(place: impl Fn() -> Option<ParameterIn>) -> Vec<Parameter> {
+        let mut parameters = vec![query("state", "Only those in this state now.", SessionState::schema())];
+        parameters.extend(Page::into_params(place));
+        parameters
+    }
+}
+
 #[derive(Default, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 struct SessionEnd {
@@ -202,11 +214,12 @@ async fn open(
 
 /// Lists the sessions in projects that the caller covers.
 #[utoipa::path(
-    get, path = "/api/org/{orgId}/sessions", operation_id = "listSessions", tag = "sessions", params(OrgPath, Page),
+    get, path = "/api/org/{orgId}/sessions", operation_id = "listSessions", tag = "sessions", params(OrgPath, SessionPage),
     responses((status = 200, description = "A page of sessions.", body = SessionsAnswer), Admitted<OrgRead>)
 )]
-async fn list(access: Admitted<OrgRead>, Query(page): Query<Page>) -> Result<Json<SessionsAnswer>> {
-    let page = access.sessions().list(&page.request()).await?;
+async fn list(access: Admitted<OrgRead>, Query(page): Query<SessionPage>) -> Result<Json<SessionsAnswer>> {
+    let state = page.state.map(|state| state.0);
+    let page = access.sessions().list(&request(page.limit, page.cursor), state).await?;
     let now = access.clock().now();
     let sessions = page.items.into_iter().map(|session| SessionView::new(session, now)).collect();
     Ok(Json(SessionsAnswer { sessions, next_cursor: next_cursor(page.next.as_ref()) }))

@@ -1,8 +1,10 @@
 //! Ids, times, numbers and words of ours as the API speaks them, each with the schema that the OpenAPI document prints.
 
+use std::marker::PhantomData;
+
 use base::limits::{ALLOWLIST_ENTRIES_MAX, GRAPH_HITS_MAX, SESSION_TTL_SECONDS_MAX};
 use base::{Scope, ScopeSet, Timestamp};
-use guard::ProjectCover;
+use guard::{AgentCover, Cover, Listed, ProjectCover};
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 use utoipa::openapi::schema::{ArrayBuilder, KnownFormat, ObjectBuilder, OneOfBuilder, SchemaFormat, Type};
 use utoipa::openapi::{Ref, RefOr, Schema};
@@ -150,55 +152,65 @@ impl PartialSchema for Scopes {
 
 impl ToSchema for Scopes {}
 
-/// `"all"`, or a list of project ids.
-pub(super) struct Projects(pub(super) ProjectCover);
+/// `"all"`, or a list of ids.
+struct AllOrSome<T>(&'static str, PhantomData<T>);
 
-impl Serialize for Projects {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        match &self.0 {
-            ProjectCover::All => serializer.serialize_str("all"),
-            ProjectCover::Only(_) => serializer.collect_seq(self.0.listed()),
-        }
-    }
-}
-
-impl<'de> Deserialize<'de> for Projects {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_any(AllOrSome).map(Self)
-    }
-}
-
-struct AllOrSome;
-
-impl<'de> de::Visitor<'de> for AllOrSome {
-    type Value = ProjectCover;
+impl<'de, T: Listed + Deserialize<'de>> de::Visitor<'de> for AllOrSome<T> {
+    type Value = Cover<T>;
 
     fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str("\"all\" or a list of project ids")
+        write!(f, "\"all\" or a list of {} ids", self.0)
     }
 
-    fn visit_str<E: de::Error>(self, word: &str) -> Result<ProjectCover, E> {
-        if word == "all" { Ok(ProjectCover::All) } else { Err(E::invalid_value(de::Unexpected::Str(word), &self)) }
+    fn visit_str<E: de::Error>(self, word: &str) -> Result<Cover<T>, E> {
+        if word == "all" { Ok(Cover::All) } else { Err(E::invalid_value(de::Unexpected::Str(word), &self)) }
     }
 
-    fn visit_seq<A: de::SeqAccess<'de>>(self, ids: A) -> Result<ProjectCover, A::Error> {
-        let ids = Vec::<base::ProjectId>::deserialize(de::value::SeqAccessDeserializer::new(ids))?;
-        Ok(ProjectCover::only(bounded(ids)?))
+    fn visit_seq<A: de::SeqAccess<'de>>(self, ids: A) -> Result<Cover<T>, A::Error> {
+        let ids = Vec::<T>::deserialize(de::value::SeqAccessDeserializer::new(ids))?;
+        Ok(Cover::only(bounded(ids)?))
     }
 }
 
-impl PartialSchema for Projects {
-    fn schema() -> RefOr<Schema> {
-        let all = ObjectBuilder::new().schema_type(Type::String).enum_values(Some(["all"]));
-        let some = ArrayBuilder::new().items(Ref::from_schema_name("ProjectId")).max_items(Some(ALLOWLIST_ENTRIES_MAX));
-        OneOfBuilder::new().item(all).item(some).into()
-    }
+macro_rules! covers {
+    ($($name:ident, $cover:ident, $id:ident, $noun:literal;)*) => {$(
+        #[doc = concat!("`\"all\"`, or a list of ", $noun, " ids.")]
+        pub(super) struct $name(pub(super) $cover);
+
+        impl Serialize for $name {
+            fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+                match &self.0 {
+                    Cover::All => serializer.serialize_str("all"),
+                    Cover::Only(_) => serializer.collect_seq(self.0.listed()),
+                }
+            }
+        }
+
+        impl<'de> Deserialize<'de> for $name {
+            fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+                deserializer.deserialize_any(AllOrSome($noun, PhantomData)).map(Self)
+            }
+        }
+
+        impl PartialSchema for $name {
+            fn schema() -> RefOr<Schema> {
+                let all = ObjectBuilder::new().schema_type(Type::String).enum_values(Some(["all"]));
+                let some = ArrayBuilder::new().items(Ref::from_schema_name(stringify!($id)));
+                OneOfBuilder::new().item(all).item(some.max_items(Some(ALLOWLIST_ENTRIES_MAX))).into()
+            }
+        }
+
+        impl ToSchema for $name {
+            fn schemas(schemas: &mut Vec<(String, RefOr<Schema>)>) {
+                schemas.push(($id::name().into_owned(), $id::schema()));
+            }
+        }
+    )*};
 }
 
-impl ToSchema for Projects {
-    fn schemas(schemas: &mut Vec<(String, RefOr<Schema>)>) {
-        schemas.push((ProjectId::name().into_owned(), ProjectId::schema()));
-    }
+covers! {
+    Projects, ProjectCover, ProjectId, "project";
+    Agents, AgentCover, AgentId, "agent";
 }
 
 /// Refuses a list that is too long to be meant.

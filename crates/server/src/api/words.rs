@@ -1,6 +1,6 @@
 //! The closed sets of words that the API speaks.
 
-use guard::{Role, SessionOutcome};
+use guard::{Role, SessionOutcome, SessionState};
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 use utoipa::openapi::schema::{ObjectBuilder, Type};
 use utoipa::openapi::{RefOr, Schema};
@@ -49,6 +49,8 @@ macro_rules! words {
 words! {
     /// How tools are listed: as the contract names them, or without dots for clients that break on one.
     ToolNames of base::ToolNames { Canonical, Safe }
+    /// Whether a session can still be used.
+    State of SessionState { Open, Ended, Expired }
     /// How a session went.
     Outcome of SessionOutcome { Accepted, Rework, Rejected }
     /// What a person is in their org.

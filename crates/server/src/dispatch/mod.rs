@@ -7,11 +7,13 @@ mod subscriptions;
 mod tools;
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use ::tools::{Notify as _, Reply};
-use base::RequestId;
+use base::limits::SMALL_ANSWER_BYTES;
+use base::{Error, Kind, RequestId};
 use bytes::Bytes;
-use guard::{Caller, Refusal};
+use guard::{Caller, Refusal, UnderWay};
 use http::{HeaderMap, StatusCode};
 use mcp::codes::Spoken;
 use mcp::era::{self, Admitted, Era, Refused, Transport};
@@ -39,6 +41,10 @@ pub(crate) struct Arrival {
     pub(crate) body: Bytes,
     /// Where notifications go, when the client can take them before its answer.
     pub(crate) events: Option<mpsc::Sender<Vec<u8>>>,
+    /// Its place, and what it holds in memory.
+    pub(crate) under_way: Arc<UnderWay>,
+    /// Bytes of the answers that a batch has so far.
+    pub(crate) answered: AtomicUsize,
 }
 
 /// One answer and the status it would have alone.
@@ -47,31 +53,40 @@ pub(crate) struct Spoke {
     bytes: Vec<u8>,
 }
 
-/// Answers a body whole.
+/// Answers a body whole. From then on its place holds the answer's bytes instead of the body's.
 pub(crate) async fn answer(arrival: Arrival) -> Answer {
-    let exchange = Dispatch::of(&arrival);
+    let answer = spoken(&arrival).await;
+    let Arrival { under_way, body, .. } = arrival;
+    drop(body);
+    under_way.settle(match &answer {
+        Answer::Json { bytes, .. } => bytes.len(),
+        Answer::Accepted | Answer::Refused(_) => 0,
+    });
+    answer
+}
+
+async fn spoken(arrival: &Arrival) -> Answer {
+    let exchange = Dispatch::of(arrival);
     let incoming = mcp::message::parse(&arrival.body, &arrival.state.limits);
-    let messages = match &incoming {
-        Ok(Incoming::Batch(elements)) => u32::try_from(elements.len()).unwrap_or(u32::MAX),
-        _ => 1,
+    // The first message was paid for before the body was read.
+    let further = match &incoming {
+        Ok(Incoming::Batch(elements)) => u32::try_from(elements.len()).unwrap_or(u32::MAX).saturating_sub(1),
+        _ => 0,
     };
-    if let Err(refusal) = arrival.caller.take(messages).await {
+    if let Err(refusal) = arrival.caller.take(further).await {
         return Answer::Refused(refusal);
     }
-    // A stream of changes is no call under way: it lasts, and has a limit of its own.
-    let listens = matches!(&incoming, Ok(Incoming::One(Message::Request(request))) if is_listen(request));
-    let under_way = if listens { Ok(None) } else { arrival.caller.enter().map(Some) };
-    let _under_way = match under_way {
-        Ok(place) => place,
-        Err(refusal) => return Answer::Refused(refusal),
-    };
     match incoming {
         Err(refusal) => exchange.refused(&refusal.id, exchange.transport.era(), &refusal.error.into()).into(),
         Ok(Incoming::One(Message::Request(request))) => {
             // Before the answer begins: once a stream has, nothing can be refused by a status any more.
-            let place = listens.then(|| arrival.state.listeners.enter(arrival.caller.principal()));
-            if matches!(place, Some(None)) {
-                return Answer::Refused(Refusal::TooManyRequests { retry_after_seconds: LISTEN_RETRY_SECONDS });
+            let place = is_listen(&request).then(|| arrival.state.listeners.enter(arrival.caller.principal()));
+            match &place {
+                Some(None) => {
+                    return Answer::Refused(Refusal::TooManyRequests { retry_after_seconds: LISTEN_RETRY_SECONDS });
+                }
+                Some(Some(_)) => arrival.under_way.leave(),
+                None => {}
             }
             exchange.one(&request).await.into()
         }
@@ -98,6 +113,9 @@ pub(crate) struct Dispatch<'a> {
     id: &'a RequestId,
     transport: Transport<'a>,
     events: Option<&'a mpsc::Sender<Vec<u8>>>,
+    under_way: &'a UnderWay,
+    /// Bytes of the answers that a batch has so far.
+    answered: &'a AtomicUsize,
 }
 
 /// A result before it is stamped, or the whole answer where the handler wrote it itself.
@@ -111,7 +129,14 @@ impl<'a> Dispatch<'a> {
             id: &arrival.id,
             transport: Transport::Http(&arrival.headers),
             events: arrival.events.as_ref(),
+            under_way: &arrival.under_way,
+            answered: &arrival.answered,
         }
+    }
+
+    /// How many bytes the answers of this body may still have.
+    fn bytes_left(&self) -> usize {
+        self.state.limits.result_bytes_max.saturating_sub(self.answered.load(Ordering::Relaxed))
     }
 
     fn server(&self) -> &'a ServerInfo {
@@ -169,13 +194,27 @@ impl<'a> Dispatch<'a> {
         // Notifications belong to one answer's stream; a batch has none.
         let quiet = Dispatch { events: None, ..*self };
         for element in elements {
-            match element {
-                Ok(Message::Request(request)) => answers.push(&quiet.one(&request).await.bytes),
-                Ok(Message::Notification(_) | Message::Response) => {}
-                Err(refusal) => answers.push(&self.refused(&refusal.id, Era::Legacy, &refusal.error.into()).bytes),
-            }
+            let answer = match element {
+                Ok(Message::Request(request)) => quiet.one_of_batch(&request).await,
+                Ok(Message::Notification(_) | Message::Response) => continue,
+                Err(refusal) => self.refused(&refusal.id, Era::Legacy, &refusal.error.into()),
+            };
+            self.answered.fetch_add(answer.bytes.len(), Ordering::Relaxed);
+            answers.push(&answer.bytes);
         }
         answers.finish().map_or(Answer::Accepted, Answer::ok)
+    }
+
+    /// Answers one request of a batch. An answer that does not fit any more is replaced, unless it is small: what came of a call is
+    /// always said.
+    async fn one_of_batch(&self, request: &Request<'_>) -> Spoke {
+        let answer = self.one(request).await;
+        if answer.bytes.len() <= self.bytes_left().max(SMALL_ANSWER_BYTES) {
+            return answer;
+        }
+        let message = "the answers to this batch are too large together: send fewer requests at once";
+        let error = Error::new(Kind::TooLarge, message).with("limit", self.state.limits.result_bytes_max);
+        self.refused(&request.id, Era::Legacy, &error.into())
     }
 
     fn refused(&self, id: &Id<'_>, era: Era, fault: &Fault) -> Spoke {
@@ -186,7 +225,7 @@ impl<'a> Dispatch<'a> {
     fn failed(&self, id: &Id<'_>, era: Era, fault: &Fault, method: Option<Method>) -> Spoke {
         let door = self.caller.principal().door();
         log_error(fault.error(), self.id, door);
-        let speaker = Speaker { door, era, request: self.id };
+        let speaker = Speaker { door, revision: self.transport.revision(era), request: self.id };
         match speaker.speak(fault, method) {
             Spoken::Error(failure) => Spoke { status: failure.status, bytes: reply::error(id, &failure) },
             Spoken::Result(result) => {

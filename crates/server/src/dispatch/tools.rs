@@ -34,6 +34,8 @@ impl Dispatch<'_> {
             arguments: admitted.params.arguments(),
             exchange: &exchange,
             notify: &notify,
+            under_way: self.under_way,
+            bytes_left: self.bytes_left(),
         };
         pipeline::answer(self.state, call, |reply| self.reply(request, admitted, reply)).await
     }

@@ -6,6 +6,7 @@ mod refusal;
 mod stream;
 
 use std::sync::Arc;
+use std::sync::atomic::AtomicUsize;
 
 use axum::response::Response;
 use base::{Door, RequestId};
@@ -15,9 +16,10 @@ use http::header::AUTHORIZATION;
 use http::{HeaderMap, Method, Request};
 use http_body::Body;
 
+use crate::dispatch::Arrival;
 use crate::refusals::why_unauthorized;
 use crate::state::{Shared, State};
-use crate::{body, request_id};
+use crate::{body, in_flight, request_id};
 
 pub(crate) use answer::Answer;
 
@@ -85,7 +87,8 @@ async fn through<B: Body<Data = Bytes> + Unpin>(
     response
 }
 
-/// A request whose principal is known: only now is its body read.
+/// A request whose principal is known. It takes one call of its rate and a place before its body is read, and its answer holds the
+/// place until it is sent.
 async fn admitted<B: Body<Data = Bytes> + Unpin>(
     state: Shared,
     caller: Arc<Caller>,
@@ -94,10 +97,18 @@ async fn admitted<B: Body<Data = Bytes> + Unpin>(
     body: B,
 ) -> Response {
     let door = caller.principal().door();
-    match body::read(body, state.limits.body_bytes_max, &state.limits).await {
-        Ok(bytes) => stream::respond(state, caller, id, headers, bytes).await,
+    let under_way = match caller.begin().await {
+        Ok(under_way) => Arc::new(under_way),
+        Err(reason) => return refusal::respond(&state, door, &id, &reason),
+    };
+    let response = match body::read(body, state.limits.body_bytes_max, &state.limits, Some(&under_way)).await {
+        Ok(body) => {
+            let (under_way, answered) = (Arc::clone(&under_way), AtomicUsize::new(0));
+            stream::respond(Arrival { state, caller, id, headers, body, events: None, under_way, answered }).await
+        }
         Err(unreadable) => refusal::unreadable(&state, door, &id, &unreadable),
-    }
+    };
+    in_flight::until_sent(response, under_way)
 }
 
 #[cfg(test)]

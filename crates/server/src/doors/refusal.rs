@@ -25,13 +25,14 @@ pub(crate) fn respond(state: &State, door: Door, id: &RequestId, refusal: &Refus
         }
         Refusal::SessionEnded => (StatusCode::GONE, "Session ended", "the session was ended or has expired"),
         Refusal::TooManyRequests { .. } => (StatusCode::TOO_MANY_REQUESTS, "Too many requests", "a rate limit is used up"),
+        Refusal::Busy { .. } => (StatusCode::SERVICE_UNAVAILABLE, "Server busy", "the server holds as many bytes as it may"),
         Refusal::Failed(error) => (StatusCode::INTERNAL_SERVER_ERROR, "Internal error", error.kind().redacted_message()),
     };
     state.refused(door.word(), status.as_u16(), id, reason);
     let mut response = plain(status, words);
     match refusal {
         Refusal::Unauthorized => challenge(&mut response),
-        Refusal::TooManyRequests { retry_after_seconds } => {
+        Refusal::TooManyRequests { retry_after_seconds } | Refusal::Busy { retry_after_seconds } => {
             response.headers_mut().insert(RETRY_AFTER, HeaderValue::from(*retry_after_seconds));
         }
         _ => {}
@@ -59,17 +60,16 @@ fn challenge(response: &mut Response) {
 
 /// The answer to a body that could not be read.
 pub(super) fn unreadable(state: &State, door: Door, id: &RequestId, reason: &Unreadable) -> Response {
-    let response = match reason {
+    let (response, reason) = match reason {
+        Unreadable::Full(refusal) => return respond(state, door, id, refusal),
         Unreadable::TooLarge { bytes_max } => {
-            plain(StatusCode::PAYLOAD_TOO_LARGE, &format!("Body over the limit of {bytes_max} bytes"))
+            let words = format!("Body over the limit of {bytes_max} bytes");
+            (plain(StatusCode::PAYLOAD_TOO_LARGE, &words), "the body is over the limit")
         }
-        Unreadable::TooSlow => plain(StatusCode::REQUEST_TIMEOUT, "The body took too long to arrive"),
-        Unreadable::Broken => plain(StatusCode::BAD_REQUEST, "The body could not be read"),
-    };
-    let reason = match reason {
-        Unreadable::TooLarge { .. } => "the body is over the limit",
-        Unreadable::TooSlow => "the body took too long to arrive",
-        Unreadable::Broken => "the body could not be read",
+        Unreadable::TooSlow => {
+            (plain(StatusCode::REQUEST_TIMEOUT, "The body took too long to arrive"), "the body took too long to arrive")
+        }
+        Unreadable::Broken => (plain(StatusCode::BAD_REQUEST, "The body could not be read"), "the body could not be read"),
     };
     state.refused(door.word(), response.status().as_u16(), id, reason);
     response

@@ -13,9 +13,8 @@ use base::limits::NOTIFICATION_QUEUE_MAX;
 use base::{Door, RequestId};
 use bytes::Bytes;
 use futures_util::stream;
-use guard::Caller;
 use http::header::CONTENT_TYPE;
-use http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
+use http::{HeaderName, HeaderValue, StatusCode};
 use mcp::era::accepts_event_stream;
 use mcp::reply::sse;
 use tokio::sync::mpsc;
@@ -31,11 +30,9 @@ const KEEP_ALIVE: Duration = Duration::from_secs(15);
 type Work = Pin<Box<dyn Future<Output = Answer> + Send>>;
 
 /// Answers a body.
-pub(super) async fn respond(state: Shared, caller: Arc<Caller>, id: RequestId, headers: HeaderMap, body: Bytes) -> Response {
-    let door = caller.principal().door();
-    let streams = accepts_event_stream(&headers);
-    let mut arrival = Arrival { state: Arc::clone(&state), caller, id, headers, body, events: None };
-    if !streams {
+pub(super) async fn respond(mut arrival: Arrival) -> Response {
+    let (state, id, door) = (Arc::clone(&arrival.state), arrival.id, arrival.caller.principal().door());
+    if !accepts_event_stream(&arrival.headers) {
         return finished(&state, door, &id, dispatch::answer(arrival).await);
     }
     let (events, mut queue) = mpsc::channel(NOTIFICATION_QUEUE_MAX);

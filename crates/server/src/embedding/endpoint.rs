@@ -142,6 +142,10 @@ impl Embedder for Endpoint {
         self.dimension
     }
 
+    fn is_remote(&self) -> bool {
+        true
+    }
+
     fn embed(&self, text: &str) -> Result<Embedding> {
         if !self.breaker.admits(Instant::now()) {
             return Err(unusable("it failed a moment ago".to_owned()));

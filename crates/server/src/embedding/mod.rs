@@ -50,9 +50,7 @@ pub(crate) async fn indexes(
         }
         None => Arc::new(Cached::new(MiniLm::bundled()?, QUERY_VECTOR_CACHE_MAX)),
     };
-    let config = IndexesConfig {
-        folder: Some(folder.path().join("cache").join("words")),
-        ..IndexesConfig::new(embedder, config.clock.clone())
-    };
+    let config =
+        IndexesConfig { folder: Some(folder.cache().join("words")), ..IndexesConfig::new(embedder, config.clock.clone()) };
     Ok(Indexes::new(config))
 }

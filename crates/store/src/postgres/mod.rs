@@ -1,7 +1,9 @@
 //! PostgreSQL: a pool, one transaction a closure, writes of one org in a row.
 
+pub(crate) mod backup;
 mod flush;
 mod lanes;
+mod opening;
 mod polls;
 mod session;
 mod tls;
@@ -34,6 +36,9 @@ const TRIES_MAX: u32 = 5;
 /// Notes that may be on their way at once: more than memory has room for.
 const NOTES_MAX: u32 = 1 << 24;
 
+/// What a server calls itself to the database. A restore refuses a database that a server is connected to.
+const SERVER_NAME: &str = "toolcrib";
+
 /// A pool of connections to one database.
 pub(crate) struct Postgres {
     pool: Pool,
@@ -54,19 +59,7 @@ const BEGIN_NOTE: &str = "BEGIN ISOLATION LEVEL READ COMMITTED; SET LOCAL synchr
 impl Postgres {
     /// Connects to `url` and brings the schema up to date; of several nodes that start together one does it.
     pub(crate) async fn open(url: &str, clock: &Clock, faults: Faults) -> Result<Arc<Self>> {
-        let config = tokio_postgres::Config::from_str(url)
-            .map_err(|error| Error::new(Kind::InvalidParams, "the database url cannot be read").logged(error))?;
-        let manager = Manager::from_config(config, tls::connector()?, ManagerConfig { recycling_method: RecyclingMethod::Fast });
-        let timeouts = Timeouts { wait: Some(CONNECTION_WAIT), create: Some(CONNECTION_WAIT), recycle: Some(CONNECTION_WAIT) };
-        let pool = Pool::builder(manager)
-            .max_size(CONNECTIONS_MAX)
-            .timeouts(timeouts)
-            .post_create(Hook::async_fn(|client, _| {
-                Box::pin(async move { client.batch_execute(sql::SET_TIMEOUTS).await.map_err(HookError::Backend) })
-            }))
-            .runtime(deadpool_postgres::Runtime::Tokio1)
-            .build()
-            .map_err(Error::internal)?;
+        let pool = reachable_pool(url, SERVER_NAME, CONNECTIONS_MAX).await?;
         let flush = flush::Flush::start(pool.clone());
         let store = Arc::new(Self {
             pool,
@@ -185,6 +178,29 @@ impl Postgres {
         drop(all);
         self.pool.close();
     }
+}
+
+/// A pool with one connection that works: whatever is wrong with the url, the network, the password or the database shows here.
+async fn reachable_pool(url: &str, name: &str, connections: usize) -> Result<Pool> {
+    let mut config = tokio_postgres::Config::from_str(url).map_err(|error| opening::unreadable_url(&error))?;
+    if config.get_application_name().is_none() {
+        config.application_name(name);
+    }
+    let place = opening::Place::of(&config);
+    let manager = Manager::from_config(config, tls::connector()?, ManagerConfig { recycling_method: RecyclingMethod::Fast });
+    let timeouts = Timeouts { wait: Some(CONNECTION_WAIT), create: Some(CONNECTION_WAIT), recycle: Some(CONNECTION_WAIT) };
+    let pool = Pool::builder(manager)
+        .max_size(connections)
+        .timeouts(timeouts)
+        .post_create(Hook::async_fn(|client, _| {
+            Box::pin(async move { client.batch_execute(sql::SET_TIMEOUTS).await.map_err(HookError::Backend) })
+        }))
+        .runtime(deadpool_postgres::Runtime::Tokio1)
+        .build()
+        .map_err(Error::internal)?;
+    let first = pool.get().await.map_err(|error| place.unusable(&error))?;
+    drop(first);
+    Ok(pool)
 }
 
 fn from_postgres(error: tokio_postgres::Error) -> Error {

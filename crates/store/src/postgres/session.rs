@@ -2,11 +2,14 @@
 
 use std::cell::Cell;
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::pin::Pin;
 
 use base::{Error, Kind, Result};
 use deadpool_postgres::Object;
+use futures_util::StreamExt;
 use tokio::runtime::Handle;
-use tokio_postgres::types::ToSql;
+use tokio_postgres::binary_copy::BinaryCopyInWriter;
+use tokio_postgres::types::{ToSql, Type};
 
 use super::{from_postgres, is_lost_race};
 use crate::faults::Faults;
@@ -43,6 +46,39 @@ impl Session {
         self.runtime.block_on(run).map_err(|error| self.failed(error))
     }
 
+    /// Every row that `sql` selects, one at a time: no more than a few are in memory at once.
+    pub(super) fn stream(&self, sql: &str, each: &mut dyn FnMut(&tokio_postgres::Row) -> Result<()>) -> Result<()> {
+        let nothing = std::iter::empty::<&(dyn ToSql + Sync)>();
+        let rows = self.runtime.block_on(self.client.query_raw(sql, nothing)).map_err(|error| self.failed(error))?;
+        let mut rows = std::pin::pin!(rows);
+        while let Some(row) = self.runtime.block_on(rows.next()) {
+            each(&row.map_err(|error| self.failed(error))?)?;
+        }
+        Ok(())
+    }
+
+    /// Begins to copy rows into a table; the types are those of the columns.
+    pub(super) fn copy_in(&self, sql: &str, types: &[Type]) -> Result<Pin<Box<BinaryCopyInWriter>>> {
+        let sink = self.runtime.block_on(self.client.copy_in(sql)).map_err(|error| self.failed(error))?;
+        Ok(Box::pin(BinaryCopyInWriter::new(sink, types)))
+    }
+
+    /// A row of a copy.
+    pub(super) fn copy_row(&self, copy: &mut Pin<Box<BinaryCopyInWriter>>, row: &[Param<'_>]) -> Result<()> {
+        self.runtime.block_on(copy.as_mut().write(&by_reference(row))).map_err(|error| self.failed(error))
+    }
+
+    /// Ends a copy.
+    pub(super) fn end_copy(&self, mut copy: Pin<Box<BinaryCopyInWriter>>) -> Result<()> {
+        self.runtime.block_on(copy.as_mut().finish()).map(drop).map_err(|error| self.failed(error))
+    }
+
+    /// The types of the columns that `sql` selects.
+    pub(super) fn types(&self, sql: &str) -> Result<Vec<Type>> {
+        let statement = self.runtime.block_on(self.client.prepare(sql)).map_err(|error| self.failed(error))?;
+        Ok(statement.columns().iter().map(|column| column.type_().clone()).collect())
+    }
+
     /// Runs `job` between `begin` and a commit, or a rollback when it fails or panics.
     pub(crate) fn transact<T>(&self, begin: &str, job: &mut impl FnMut(&mut Tx<'_>) -> Result<T>) -> Result<T> {
         self.lost_a_race.set(false);
@@ -66,7 +102,7 @@ impl Session {
         }
     }
 
-    fn batch(&self, sql: &str) -> Result<()> {
+    pub(super) fn batch(&self, sql: &str) -> Result<()> {
         self.runtime.block_on(self.client.batch_execute(sql)).map_err(|error| self.failed(error))
     }
 

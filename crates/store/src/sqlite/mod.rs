@@ -1,5 +1,6 @@
 //! SQLite: readers where they are asked for, one writer thread whose callers share commits.
 
+pub(crate) mod backup;
 mod log_sync;
 mod readers;
 mod writer;

@@ -69,6 +69,7 @@ impl Tool for CreateDraft {
             evaluation_prompt: input.evaluation_prompt,
         };
         let (brick_id, brick_version_id) = call.workshop().create_draft_brick(brick, call.permit.principal().author()).await?;
-        Ok(Answer::new(format!("Created draft brick {brick_id}."), Output { brick_id, brick_version_id }))
+        let answer = Answer::new(format!("Created draft brick {brick_id}."), Output { brick_id, brick_version_id });
+        Ok(answer.with_rows(format!("brick_version_id: {brick_version_id}")))
     }
 }

@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{LIMIT_DEFAULT, Status};
 use crate::reply::Answer;
+use crate::rows::{self, Cell};
 use crate::tool::{Call, Tool};
 
 pub(crate) struct List;
@@ -58,8 +59,22 @@ impl Tool for List {
         let limit = input.limit.unwrap_or(LIMIT_DEFAULT);
         let bricks = call.workshop().list_bricks(input.status.map(Into::into), limit).await?;
         let text = format!("Listed {} brick(s).", bricks.len());
-        Ok(Answer::new(text, Output { bricks: bricks.iter().map(Brick::from).collect() }))
+        Ok(Answer::new(text, Output { bricks: bricks.iter().map(Brick::from).collect() }).with_rows(rows_of(&bricks)))
     }
+}
+
+/// The bricks, a line for each, for clients that show their model only text.
+fn rows_of(bricks: &[::kits::BrickSummary]) -> String {
+    if bricks.is_empty() {
+        return String::new();
+    }
+    let mut text = String::from("brick_id | brick_key | brick_name | status | current_version_id | updated_at");
+    for brick in bricks {
+        let ::kits::BrickSummary { brick_id, brick_key, brick_name, status, current_version_id, updated_at, .. } = brick;
+        let (key, name, status) = (Cell(brick_key), Cell(brick_name), status.word());
+        rows::line(&mut text, format_args!("{brick_id} | {key} | {name} | {status} | {current_version_id} | {updated_at}"));
+    }
+    text
 }
 
 impl From<&::kits::BrickSummary> for Brick {

@@ -105,7 +105,9 @@ impl Tool for Ingest {
             superseded: ingested.superseded,
             triplet_ids: ingested.ids,
         };
-        Ok(Answer::new(text, output))
+        let ids: Vec<&str> = output.triplet_ids.iter().map(TripletId::as_str).collect();
+        let rows = format!("tripletIds: {}", ids.join(", "));
+        Ok(Answer::new(text, output).with_rows(rows))
     }
 }
 

@@ -12,12 +12,15 @@ pub(crate) use neighbors::Neighbors;
 pub(crate) use path::Path;
 pub(crate) use query::Query;
 
+use std::fmt::Display;
+
 use base::{Error, ObservationId, Result, Timestamp, TripletId};
 use guard::Capability;
 use knowledge::{Author, KnowledgeGraph, rounded};
 use schemars::JsonSchema;
 use serde::Serialize;
 
+use crate::rows::one_line;
 use crate::tool::Call;
 
 impl Call<'_> {
@@ -124,21 +127,35 @@ fn time(parameter: &str, text: Option<&str>) -> Result<Option<Timestamp>> {
     text.map(read).transpose()
 }
 
-/// Facts as a model reads them: one a line, quoted, because others stated them.
+/// Facts as a model reads them: one a line, quoted, because others stated them, with all that is known of each in brackets.
 pub(crate) fn read_aloud(triplets: &[Triplet]) -> String {
-    let line = |triplet: &Triplet| {
-        let relationship = triplet.relationship.replace('_', " ");
-        let mut line = format!("> {} {relationship} {}", triplet.source_entity, triplet.target_entity);
-        if !triplet.description.is_empty() {
-            line.push_str(&format!(". {}", triplet.description.replace('\n', " ")));
+    triplets.iter().map(Triplet::read_aloud).collect::<Vec<_>>().join("\n")
+}
+
+impl Triplet {
+    fn read_aloud(&self) -> String {
+        let spoken = self.relationship.replace('_', " ");
+        let mut line = format!("> {} {spoken} {}", one_line(&self.source_entity), one_line(&self.target_entity));
+        if !self.description.is_empty() {
+            line.push_str(&format!(". {}", one_line(&self.description)));
         }
-        let day: String = triplet.provenance.timestamp.to_string().chars().take(10).collect();
-        line.push_str(&format!(" [{}, by {} on {day}", triplet.id, triplet.provenance.agent_id));
-        if !triplet.conflicts_with.is_empty() {
-            line.push_str(&format!(", beside {} with other targets", triplet.conflicts_with.len()));
-        }
+        let Provenance { observation_id, session_id, agent_id, timestamp } = &self.provenance;
+        line.push_str(&format!(" [{}, {}, weight {}", self.id, self.relationship, self.weight));
+        let mut also = |words: &str, value: Option<&dyn Display>| {
+            if let Some(value) = value {
+                line.push_str(&format!(", {words} {value}"));
+            }
+        };
+        also("relevance", self.relevance_score.as_ref().map(|score| score as &dyn Display));
+        also("by", Some(&format_args!("{} on {timestamp}", one_line(agent_id))));
+        also("in", Some(session_id).filter(|session| *session != agent_id).map(|session| session as &dyn Display));
+        also("from", observation_id.as_ref().map(|id| id as &dyn Display));
+        also("valid from", self.valid_from.as_ref().map(|time| time as &dyn Display));
+        also("valid to", self.valid_to.as_ref().map(|time| time as &dyn Display));
+        also("superseded at", self.superseded_at.as_ref().map(|time| time as &dyn Display));
+        let conflicts = self.conflicts_with.iter().map(TripletId::as_str).collect::<Vec<_>>().join(" and ");
+        also("conflicts with", (!conflicts.is_empty()).then_some(&conflicts as &dyn Display));
         line.push(']');
         line
-    };
-    triplets.iter().map(line).collect::<Vec<_>>().join("\n")
+    }
 }

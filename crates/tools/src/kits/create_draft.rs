@@ -59,6 +59,6 @@ impl Tool for CreateDraft {
         let made = call.workshop().create_draft_kit(kit, call.permit.principal().author()).await?;
         let text = format!("Created draft kit {} with {} brick(s).", made.kit_id, made.brick_count);
         let output = Output { kit_id: made.kit_id, kit_version_id: made.kit_version_id, brick_count: made.brick_count };
-        Ok(Answer::new(text, output))
+        Ok(Answer::new(text, output).with_rows(format!("kit_version_id: {}", made.kit_version_id)))
     }
 }

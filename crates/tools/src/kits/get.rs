@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::bricks::Status;
 use crate::reply::Answer;
+use crate::rows::{self, Cell, Maybe};
 use crate::tool::{Call, Tool};
 
 pub(crate) struct Get;
@@ -108,13 +109,72 @@ impl Tool for Get {
         let badge = kit.publish_readiness.as_ref().map(|readiness| format!(" {}.", readiness.status_badge().word()));
         let text = format!(
             "Kit {} ({}), version {}, {} brick(s).{}",
-            kit.summary.name,
+            Cell(&kit.summary.name),
             kit.summary.status.word(),
             kit.current_version,
             kit.summary.brick_count,
             badge.unwrap_or_default()
         );
-        Ok(Answer::new(text, kit.into()))
+        let kit = Output::from(kit);
+        let rows = kit.rows();
+        Ok(Answer::new(text, kit).with_rows(rows))
+    }
+}
+
+impl Output {
+    /// The values that the first sentence does not hold, for clients that show their model only text.
+    fn rows(&self) -> String {
+        let mut text = String::new();
+        rows::line(&mut text, format_args!("kit_id: {} | kit_code: {}", self.kit_id, self.kit_code));
+        rows::line(&mut text, format_args!("current_version_id: {} | updated_at: {}", self.current_version_id, self.updated_at));
+        if let Some(bricks) = &self.bricks {
+            text.push_str(
+                "\nbricks:\nbrick_id | brick_key | brick_name | brick_version_id | brick_version | brick_version_status",
+            );
+            text.push_str(" | will_promote_on_publish | update_available");
+            for brick in bricks {
+                let Brick { brick_id, brick_version_id, brick_version, brick_version_status, .. } = brick;
+                let Brick { will_promote_on_publish, update_available, .. } = brick;
+                let (key, name) = (Cell(&brick.brick_key), Cell(&brick.brick_name));
+                rows::line(
+                    &mut text,
+                    format_args!(
+                        "{brick_id} | {key} | {name} | {brick_version_id} | {brick_version} | {brick_version_status} | \
+                         {will_promote_on_publish} | {update_available}"
+                    ),
+                );
+            }
+        }
+        if let Some(readiness) = &self.publish_readiness {
+            readiness.add_to(&mut text);
+        }
+        text
+    }
+}
+
+impl Readiness {
+    fn add_to(&self, text: &mut String) {
+        let Self { publishable, status_badge, included_bricks_count, draft_bricks_to_promote, .. } = self;
+        let Self { published_bricks_included, blockers_count, warnings_count, .. } = self;
+        rows::line(
+            text,
+            format_args!(
+                "publish_readiness: publishable: {publishable} | status_badge: {status_badge} | \
+                 included_bricks_count: {included_bricks_count} | draft_bricks_to_promote: {draft_bricks_to_promote} | \
+                 published_bricks_included: {published_bricks_included} | blockers_count: {blockers_count} | \
+                 warnings_count: {warnings_count}"
+            ),
+        );
+        for (title, findings) in [("blockers", &self.blockers), ("warnings", &self.warnings)] {
+            if findings.is_empty() {
+                continue;
+            }
+            rows::line(text, format_args!("{title}:\ncode | brick_id | brick_version_id"));
+            for Finding { code, brick_id, brick_version_id } in findings {
+                let (brick, version) = (Maybe(brick_id.as_ref()), Maybe(brick_version_id.as_ref()));
+                rows::line(text, format_args!("{code} | {brick} | {version}"));
+            }
+        }
     }
 }
 

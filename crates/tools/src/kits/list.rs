@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::bricks::{LIMIT_DEFAULT, Status};
 use crate::reply::Answer;
+use crate::rows::{self, Cell};
 use crate::tool::{Call, Tool};
 
 pub(crate) struct List;
@@ -60,8 +61,25 @@ impl Tool for List {
         let limit = input.limit.unwrap_or(LIMIT_DEFAULT);
         let kits = call.workshop().list_kits(input.status.map(Into::into), limit).await?;
         let text = format!("Listed {} kit(s).", kits.len());
-        Ok(Answer::new(text, Output { kits: kits.iter().map(Kit::from).collect() }))
+        Ok(Answer::new(text, Output { kits: kits.iter().map(Kit::from).collect() }).with_rows(rows_of(&kits)))
     }
+}
+
+/// The kits, a line for each, for clients that show their model only text.
+fn rows_of(kits: &[::kits::KitSummary]) -> String {
+    if kits.is_empty() {
+        return String::new();
+    }
+    let mut text = String::from("kit_id | kit_code | name | status | current_version_id | updated_at | brick_count");
+    for kit in kits {
+        let ::kits::KitSummary { kit_id, kit_code, name, status, current_version_id, updated_at, brick_count, .. } = kit;
+        let (name, status) = (Cell(name), status.word());
+        rows::line(
+            &mut text,
+            format_args!("{kit_id} | {kit_code} | {name} | {status} | {current_version_id} | {updated_at} | {brick_count}"),
+        );
+    }
+    text
 }
 
 impl From<&::kits::KitSummary> for Kit {

@@ -4,19 +4,32 @@ use std::fmt::Write;
 
 use base::{Door, Kind};
 use mcp::codes::{Row, row};
-use mcp::era::Era;
+use mcp::era::Revision;
 
 const HEAD: &str = "# Errors
 
 <!-- Generated from the code by `make generate`; edit crates/xtask/src/generate/errors.rs instead. -->
 
 Every JSON-RPC error carries `data.kind`, one of the words below, `data.retryable` (whether the same call may succeed
-later, unchanged) and `data.request_id` (the answer's `x-request-id`, which the server's log also names). Bad arguments
-add `parameter`, `details` and `tool`. *Redacted* rows say the kind and nothing else.
+later, unchanged) and `data.request_id` (the answer's `x-request-id`, which the server's log also names). *Redacted* rows say
+the kind and nothing else.
 
 On legacy requests (2024-11-05 to 2025-11-25) every JSON-RPC answer is HTTP 200. On modern ones (2026-07-28) the status
-is in the table, and rows marked *result* are answered by `tools/call` as a result with `isError: true`, so that a model
-can read and act on them; the code then stands in `structuredContent.error`.
+is in the table. Rows marked *result* are answered by `tools/call` as a result with `isError: true`, so that a model
+can read and act on them: `structuredContent.error` holds the same fields, and `code` and `message`.
+
+Bad arguments of a tool add:
+
+| field | what it holds |
+|---|---|
+| `details` | one sentence that names everything that is wrong |
+| `parameter` | the first parameter that is wrong, like `path` or `operations[0].position` |
+| `violations` | every parameter that is wrong, up to 16: `[{\"parameter\": \"…\", \"message\": \"…\"}]` |
+| `tool` | the tool that was called |
+
+From revision 2025-11-25 on they are a result. The header `MCP-Protocol-Version` names the revision of a request; a request without
+the header is answered like 2025-06-18. On stdio it is the revision that `initialize` has agreed on. A header that is no
+date, such as `1.0`, is answered with HTTP 400 and -32022.
 
 | kind | session and stdio door | agent door | modern requests | retryable |
 |---|---|---|---|---|
@@ -35,7 +48,7 @@ The doors answer `{\"error\": \"…\"}` before a request has become a call:
 | 401 | `Unauthorized` | no credential, or one that is malformed, unknown, revoked or expired; `WWW-Authenticate` says which kind is wanted |
 | 404 | `Session not found` | there is no such session |
 | 403 | `Forbidden` | the key belongs to another org or does not cover the project; or a `Host` or `Origin` that is not ours |
-| 410 | `Session ended` | the session was ended or has expired: open another |
+| 410 | `Session ended` | the session was ended or has expired: open another. The session's own key is answered so too, for seven days |
 | 413 | `Body over the limit …` | see [limits](limits.md) |
 | 408 | `The body took too long to arrive` | the client stopped sending |
 | 429 | `Too many requests` | `Retry-After` says how many seconds to wait |
@@ -47,9 +60,8 @@ The management API answers `{\"error\": \"…\", \"code\": \"…\"}`; its status
 pub(super) fn reference() -> String {
     let mut text = HEAD.to_owned();
     for kind in Kind::ALL {
-        let session = legacy(row(kind, Door::Session, Era::Legacy));
-        let agent = legacy(row(kind, Door::Agent, Era::Legacy));
-        let modern = match (row(kind, Door::Session, Era::Modern), row(kind, Door::Agent, Era::Modern)) {
+        let (session, agent) = (legacy(kind, Door::Session), legacy(kind, Door::Agent));
+        let modern = match (row(kind, Door::Session, Revision::Modern), row(kind, Door::Agent, Revision::Modern)) {
             (session, agent) if session == agent => modern(session),
             (session, agent) => format!("{} / {}", modern(session), modern(agent)),
         };
@@ -60,8 +72,10 @@ pub(super) fn reference() -> String {
     text + TAIL
 }
 
-fn legacy(row: Row) -> String {
-    if row.redacted { format!("{}, redacted", row.code) } else { row.code.to_string() }
+fn legacy(kind: Kind, door: Door) -> String {
+    let (early, late) = (row(kind, door, Revision::Early), row(kind, door, Revision::Late));
+    let text = if early.redacted { format!("{}, redacted", early.code) } else { early.code.to_string() };
+    if early == late { text } else { format!("{text}; from 2025-11-25 on: {}", modern(late)) }
 }
 
 fn modern(row: Row) -> String {

@@ -18,16 +18,24 @@ What goes beyond a limit is refused with a reason, and changes nothing:
 | how long a body takes to arrive | 408 |
 | messages in a batch | one `-32600` for the whole batch |
 | the nesting of JSON | `-32700` |
+| the number of JSON values | `-32600`, on the management API 400 |
 | a rate, or calls under way at once | 429 `Too many requests` with `Retry-After` in whole seconds; a batch passes whole or not at all |
+| bytes of bodies and answers in memory | 429 when the caller or its org has too many, 503 when all callers together have; a call whose large result no longer fits fails with `unavailable` |
+| computations that wait for a processor | the error `unavailable`; try again in a few seconds |
 | the time for a call | the error `timeout` ([errors](errors.md)); what the call had not finished is undone |
-| the size of a result | the error `too_large`, with `bytes` and `limit` |
+| the size of a result, or of all answers to a batch | the error `too_large`, with `bytes` and `limit` |
 | a field, a list or a page | the error `invalid_params` (on the management API 400 or 422) naming it |
-| connections | they wait |
+| connections in all | they wait in the kernel's queue |
+| connections of one address | 503, and the connection is closed |
+| the time a client takes nothing of its answer | the connection is closed |
 
 A call draws on the bucket of its key (shared by the key's sessions) or agent, and then on its org's. An agent's rate can be set for
-it alone (`rate_limit.per_minute`). Management calls with a key draw on a second bucket of the same size, so that an agent that
-calls too much does not lock out whoever would stop it, and then on one of the org's that no tool draws on; the instance admin's and
-a person's draw on none.
+it alone (`rate_limit.per_minute`). Management calls draw on a second bucket of the same size for each key and each person, and then on
+one of the org's that no tool draws on, so that an agent that calls too much does not lock out the people who would stop it. The
+instance admin's calls draw on no rate. A token for an agent draws on the agent's bucket, and a 403 at a session's door on the key's.
+
+A request takes one call of its rate and a place among those under way before its body is read. It keeps the place, and its answer's
+bytes count, until the client has taken the last byte or the connection is closed.
 
 On PostgreSQL all nodes draw on the same buckets. Each leases a twentieth of a burst at a time and spends it by itself, so the
 rate per minute is exact however many nodes there are, and a burst is off by at most a twentieth for each node. Calls under way,

@@ -16,6 +16,11 @@ What a caller sees in `tools/list` is what it may call: the project has what the
 and the allowlist names it. A name with a dot also answers to its underscore form (`bricks_list`); a session or agent
 opened with `tool_names: \"safe\"` is listed only those.
 
+Some clients show their model only the text of a result (`content`), others only `structuredContent`. Each holds every id and
+value by itself. Where one sentence of text is not enough, the values follow in a second block, a line for each thing. Where text
+by agents is quoted (memory and the knowledge graph), both say that it is data and not instructions; `structuredContent` says it in `notice`.
+Bad arguments are answered as [errors](errors.md) tells.
+
 ";
 
 pub(super) fn reference() -> Result<String> {
@@ -44,10 +49,8 @@ fn section(text: &mut String, tool: &Registered) -> Result<()> {
     table(text, "argument", tool.input_schema())?;
     writeln!(text)?;
     let answer = tool.output_schema().context("our own tools describe their output")?;
-    // What may be switched off has two answers, and the first is the one that is worth a table.
-    let switched_on = answer.pointer("/anyOf/0");
-    table(text, "answer", switched_on.unwrap_or(answer))?;
-    if switched_on.is_some() {
+    table(text, "answer", answer)?;
+    if answer.pointer("/properties/disabled").is_some() {
         writeln!(text, "\nWhere the project has it switched off, the answer is `{{\"disabled\": true}}`.")?;
     }
     Ok(())
@@ -58,6 +61,10 @@ fn table(text: &mut String, title: &str, schema: &Value) -> Result<()> {
         schema.get("required").and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_str).collect();
     writeln!(text, "| {title} | type | |\n|---|---|---|")?;
     for (name, property) in schema.get("properties").and_then(Value::as_object).context("an object")? {
+        // These two stand in the place of an answer, and the text tells of both.
+        if title == "answer" && matches!(name.as_str(), "error" | "disabled") {
+            continue;
+        }
         let mark = if title == "argument" && required.contains(&name.as_str()) { ", required" } else { "" };
         let description = property.get("description").and_then(Value::as_str).unwrap_or_default();
         writeln!(text, "| `{name}` | {}{mark} | {description} |", kind(property))?;
@@ -68,10 +75,11 @@ fn table(text: &mut String, title: &str, schema: &Value) -> Result<()> {
 /// The type of a property and its bounds, in a few words.
 fn kind(property: &Value) -> String {
     let words = |value: &Value| value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+    let types = property.get("anyOf").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
     let mut text = match (property.get("enum"), property.get("type")) {
         (Some(Value::Array(variants)), _) => variants.iter().map(words).collect::<Vec<_>>().join(" \\| "),
-        (_, Some(Value::Array(types))) => types.iter().map(words).collect::<Vec<_>>().join(" or "),
         (_, Some(name)) => words(name),
+        (_, None) if !types.is_empty() => types.iter().map(kind).collect::<Vec<_>>().join(" or "),
         (_, None) => "any".to_owned(),
     };
     for (keyword, before) in

@@ -1,5 +1,8 @@
 //! `toolcrib audit`: the audit trail, from outside the server.
 
+mod actor;
+mod filter;
+mod follow;
 mod prune;
 mod trail;
 mod verify;
@@ -37,7 +40,7 @@ pub(crate) struct AuditArgs {
 enum Verb {
     /// List what happened, newest first
     #[command(after_help = trail::LIST)]
-    List(trail::FilterArgs),
+    List(filter::FilterArgs),
     /// Write the whole trail as JSON lines
     #[command(after_help = trail::EXPORT)]
     Export {
@@ -92,7 +95,7 @@ pub(crate) async fn run(args: AuditArgs) -> Result<ExitCode> {
         // It may need no server.
         return verify::run(&args.client, verify).await;
     }
-    let place = args.client.key_workplace().await?;
+    let place = args.client.workplace().await?;
     match args.verb {
         Verb::List(filter) => trail::list(&place, &filter, args.client.json).await?,
         Verb::Export { out } => trail::export(&place, out.as_deref(), args.client.json).await?,

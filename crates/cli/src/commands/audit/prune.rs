@@ -7,7 +7,7 @@ use base::Clock;
 use clap::Args;
 use serde_json::{Value, json};
 
-use super::trail::moment;
+use super::filter::moment;
 use crate::workplace::Workplace;
 
 pub(super) const HELP: &str = "\
@@ -17,7 +17,11 @@ Examples:
 
 They are gone for good: export them first, and keep a checkpoint with the
 export. An entry of its own says, signed, up to where entries were removed, so
-what is left verifies. What a webhook has yet to deliver stays.";
+what is left verifies. What a webhook has yet to deliver stays.
+
+This takes the instance admin's key, which the command finds on the server's
+machine. No other key may prune a trail; an owner may, in the console. Entries of
+the last 30 days stay: `toolcrib serve --audit-keep-days-min` says how many.";
 
 /// What is to go.
 #[derive(Args, Debug)]

@@ -7,13 +7,12 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail};
-use base::{Clock, Timestamp};
-use clap::Args;
+use base::Clock;
 use serde_json::{Value, json};
 
-use crate::client::{causes, encode};
-use crate::commands::ListArgs;
-use crate::duration::parse_seconds;
+use super::filter::FilterArgs;
+use super::follow;
+use crate::client::causes;
 use crate::files::{self, PRIVATE};
 use crate::output::{self, Column, Unwritable};
 use crate::workplace::Workplace;
@@ -22,9 +21,12 @@ pub(super) const LIST: &str = "\
 Examples:
   toolcrib audit list --type call.refused --since 1h
   toolcrib audit list --entity bricks.create_draft --limit 20
-  toolcrib audit list --actor \"$AGENT\" --json
+  toolcrib audit list --actor ci-bot --json
+  toolcrib audit list --type call.refused --follow
 
-Newest first. --json shows all of each entry, the payload too.";
+Newest first. --json shows all of each entry, the payload too. With --follow:
+oldest first, then new entries as they come, until Ctrl-C; --json prints one
+entry a line.";
 
 pub(super) const EXPORT: &str = "\
 Examples:
@@ -40,7 +42,7 @@ Example:
 Keep it where the server's operator cannot reach: later it shows that nothing
 was cut off the trail and that none of it was written anew.";
 
-const COLUMNS: [Column; 7] = [
+pub(super) const COLUMNS: [Column; 7] = [
     ("NO", "/sequenceNumber"),
     ("TIME", "/occurredAt"),
     ("EVENT", "/eventType"),
@@ -50,68 +52,12 @@ const COLUMNS: [Column; 7] = [
     ("REQUEST", "/requestId"),
 ];
 
-/// Which entries.
-#[derive(Args, Debug)]
-pub(super) struct FilterArgs {
-    /// Only events of this type, such as call.refused or policy.saved
-    #[arg(long = "type", value_name = "TYPE")]
-    event_type: Option<String>,
-    /// Only what this session, agent, key or person did, by id
-    #[arg(long, value_name = "ID")]
-    actor: Option<String>,
-    /// Only what happened to this: a tool's name, an id, a policy
-    #[arg(long, value_name = "ID")]
-    entity: Option<String>,
-    /// Only what this request did: the answer's x-request-id
-    #[arg(long, value_name = "ID")]
-    request: Option<String>,
-    /// Not before this time: 2h or 7d ago, or a time in RFC 3339
-    #[arg(long, value_name = "TIME")]
-    since: Option<String>,
-    /// Before this time: 2h or 7d ago, or a time in RFC 3339
-    #[arg(long, value_name = "TIME")]
-    until: Option<String>,
-    #[command(flatten)]
-    list: ListArgs,
-}
-
-impl FilterArgs {
-    fn path(&self, place: &Workplace, now: Timestamp) -> Result<String> {
-        let since = self.since.as_deref().map(|text| moment(text, now)).transpose()?;
-        let until = self.until.as_deref().map(|text| moment(text, now)).transpose()?;
-        let mut path = place.query("/api/audit");
-        for (name, value) in [
-            ("eventType", &self.event_type),
-            ("actorId", &self.actor),
-            ("entityId", &self.entity),
-            ("requestId", &self.request),
-            ("since", &since),
-            ("until", &until),
-        ] {
-            if let Some(value) = value {
-                let joint = if path.contains('?') { '&' } else { '?' };
-                path.push_str(&format!("{joint}{name}={}", encode(value)));
-            }
-        }
-        Ok(path)
-    }
-}
-
-/// A time that was: a span before now, a day's beginning, or the time itself.
-pub(super) fn moment(text: &str, now: Timestamp) -> Result<String> {
-    if let Ok(seconds) = parse_seconds(text) {
-        let ms = i64::try_from(seconds).unwrap_or(i64::MAX).saturating_mul(1_000);
-        return Ok(now.plus_ms(ms.saturating_neg()).rfc3339());
-    }
-    match Timestamp::parse_rfc3339(text).or_else(|| Timestamp::parse_rfc3339(&format!("{text}T00:00:00Z"))) {
-        Some(time) => Ok(time.rfc3339()),
-        None => bail!("`{text}` is no time: write 2h, 7d, 2026-11-30, or 2026-11-30T12:00:00Z"),
-    }
-}
-
 pub(super) async fn list(place: &Workplace, filter: &FilterArgs, as_json: bool) -> Result<()> {
-    let path = filter.path(place, Clock::system().now())?;
-    let mut answer = place.api.list(&path, "events", filter.list.limit).await?;
+    let resolved = filter.resolve(place, Clock::system().now()).await?;
+    if filter.follow {
+        return follow::run(place, &resolved, filter.list.limit, as_json).await;
+    }
+    let mut answer = place.api.list(&resolved.path(place), "events", filter.list.limit).await?;
     if !as_json {
         for event in answer.get_mut("events").and_then(Value::as_array_mut).into_iter().flatten() {
             shorten(event);
@@ -121,7 +67,7 @@ pub(super) async fn list(place: &Workplace, filter: &FilterArgs, as_json: bool) 
 }
 
 /// Adds what the table shows of an entry's parts.
-fn shorten(event: &mut Value) {
+pub(super) fn shorten(event: &mut Value) {
     let part = |name: &str| event.get(name).and_then(Value::as_str);
     let joined = |kind: Option<&str>, id: Option<&str>| match (kind, id) {
         // An id says what kind of thing it names.
@@ -285,14 +231,6 @@ pub(super) fn document(place: &Workplace, answer: &Value, out: Option<&Path>) ->
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn times_are_spans_ago_or_themselves() {
-        let now = Timestamp::parse_rfc3339("2026-11-15T12:00:00Z").unwrap();
-        assert_eq!(moment("2h", now).unwrap(), "2026-11-15T10:00:00.000Z");
-        assert_eq!(moment("2026-11-01T00:00:00Z", now).unwrap(), "2026-11-01T00:00:00.000Z");
-        assert!(moment("yesterday", now).unwrap_err().to_string().contains("`yesterday` is no time"));
-    }
 
     #[test]
     fn the_table_says_why() {

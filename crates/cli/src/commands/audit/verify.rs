@@ -12,7 +12,7 @@ use anyhow::{Context, Result, anyhow};
 use clap::Args;
 use serde_json::{Value, json};
 
-use crate::output::{harmless, is_closed_pipe, print, print_json};
+use crate::output::{complain, harmless, is_closed_pipe, print, print_json};
 use crate::workplace::ClientArgs;
 
 pub(super) const HELP: &str = "\
@@ -59,7 +59,7 @@ pub(super) async fn run(client: &ClientArgs, args: &VerifyArgs) -> Result<ExitCo
     let (is_valid, report, verdict) = match found {
         Ok(found) => found,
         Err(error) => {
-            eprintln!("error: {error:#}");
+            complain(&format!("error: {error:#}"));
             return Ok(ExitCode::from(UNREADABLE));
         }
     };
@@ -76,7 +76,7 @@ type Found = (bool, Value, String);
 
 /// Has the server verify what it has stored.
 async fn ask(client: &ClientArgs) -> Result<Found> {
-    let place = client.key_workplace().await?;
+    let place = client.workplace().await?;
     let report = place.api.post(&place.query("/api/audit/verify"), &json!({})).await?;
     let is_valid = report.get("valid") == Some(&Value::Bool(true));
     let verdict = told(&report);

@@ -6,6 +6,9 @@ use toml_edit::{Array, InlineTable, Item, Table, value};
 
 use super::{Client, merge};
 
+/// The variable that holds our key.
+const KEY: &str = "TOOLCRIB_KEY";
+
 /// How a client reaches us.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Entry {
@@ -15,6 +18,8 @@ pub(super) enum Entry {
         program: String,
         /// Its arguments.
         arguments: Vec<String>,
+        /// Whether it needs our key, which the client must then pass on from its own environment.
+        needs_key: bool,
     },
     /// It posts to a session's door.
     Http {
@@ -33,10 +38,15 @@ impl Entry {
         let kind = |word: &str| (client != Client::Cursor).then(|| text("type", word));
         let mut members = Vec::new();
         match self {
-            Entry::Stdio { program, arguments } => {
+            Entry::Stdio { program, arguments, needs_key } => {
                 members.extend(kind("stdio"));
                 members.push(text("command", program));
                 members.push(("args".to_owned(), CstInputValue::from(arguments.clone())));
+                if *needs_key {
+                    // The clients' ways to say "the value of this variable".
+                    let value = if client == Client::Claude { "${TOOLCRIB_KEY}" } else { "${env:TOOLCRIB_KEY}" };
+                    members.push(("env".to_owned(), CstInputValue::Object(vec![text(KEY, value)])));
+                }
             }
             Entry::Http { url, key } => {
                 members.extend(kind("http"));
@@ -52,9 +62,12 @@ impl Entry {
     pub(super) fn toml(&self) -> Item {
         let mut table = Table::new();
         match self {
-            Entry::Stdio { program, arguments } => {
+            Entry::Stdio { program, arguments, needs_key } => {
                 table.insert("command", value(program));
                 table.insert("args", value(arguments.iter().collect::<Array>()));
+                if *needs_key {
+                    table.insert("env_vars", value(Array::from_iter([KEY])));
+                }
             }
             Entry::Http { url, key } => {
                 table.insert("url", value(url));

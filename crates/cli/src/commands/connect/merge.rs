@@ -79,7 +79,21 @@ mod tests {
     use expect_test::{Expect, expect};
 
     fn stdio() -> Entry {
-        Entry::Stdio { program: "/bin/toolcrib".into(), arguments: vec!["stdio".into(), "--project".into(), "web".into()] }
+        Entry::Stdio {
+            program: "/bin/toolcrib".into(),
+            arguments: vec!["stdio".into(), "--project".into(), "web".into()],
+            needs_key: false,
+        }
+    }
+
+    #[test]
+    fn a_key_is_named_and_never_written() {
+        let entry = Entry::Stdio { program: "toolcrib".into(), arguments: vec!["stdio".into()], needs_key: true };
+        let text = |client| merge(client, None, "toolcrib", &entry).unwrap();
+        assert!(text(Client::Claude).contains(r#""TOOLCRIB_KEY": "${TOOLCRIB_KEY}""#));
+        assert!(text(Client::Cursor).contains(r#""TOOLCRIB_KEY": "${env:TOOLCRIB_KEY}""#));
+        assert!(text(Client::Vscode).contains(r#""TOOLCRIB_KEY": "${env:TOOLCRIB_KEY}""#));
+        assert!(text(Client::Codex).contains(r#"env_vars = ["TOOLCRIB_KEY"]"#));
     }
 
     fn http() -> Entry {

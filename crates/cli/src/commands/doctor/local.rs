@@ -8,11 +8,13 @@ use server::{EmbedEndpoint, EmbedKey};
 
 use super::Check;
 use crate::config::{Resolved, Settings};
-use crate::environment;
 use crate::find::ServerArgs;
+use crate::{environment, output};
 
 /// How long a database has to accept a connection.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(3);
+/// What to do about settings that cannot be used.
+const SETTINGS: &str = "correct it: `toolcrib serve --help` explains every setting, toolcrib.example.toml shows each in a file";
 /// The clients that `toolcrib connect` knows, by their programs.
 const CLIENTS: [(&str, &str); 4] = [("claude", "claude"), ("codex", "codex"), ("cursor", "cursor"), ("vscode", "code")];
 
@@ -20,16 +22,16 @@ pub(super) async fn checks(args: &ServerArgs) -> Vec<Check> {
     let mut checks = Vec::new();
     match args.data_folder() {
         // A server at a url may have its data anywhere.
-        Ok(data) if args.url.is_none() => checks.push(data_folder(&data)),
+        Ok(data) if args.url.is_none() => checks.push(data_folder(&data, args)),
         Ok(_) => {}
         Err(error) => {
             checks.push(Check::fail("data folder", format!("{error:#}"), "pass --data DIR, or set TOOLCRIB_DATA"));
         }
     }
     let said = Settings { data: args.data.clone(), ..Settings::default() };
-    let loaded = Settings::from_environment()
-        .map_err(anyhow::Error::from)
-        .and_then(|environment| Resolved::load(said.or(environment), None));
+    let loaded = Settings::from_environment().map_err(anyhow::Error::from).and_then(|settings| {
+        Resolved::load(said.or(settings), environment::text("TOOLCRIB_CONFIG").map(PathBuf::from).as_deref())
+    });
     match loaded {
         Ok(settings) => {
             let from = settings
@@ -44,16 +46,16 @@ pub(super) async fn checks(args: &ServerArgs) -> Vec<Check> {
                 checks.push(embedder(&endpoint).await);
             }
         }
-        Err(error) => checks.push(Check::fail("settings", format!("{error:#}"), "compare with toolcrib.example.toml")),
+        Err(error) => checks.push(Check::fail("settings", format!("{error:#}"), SETTINGS)),
     }
     checks
 }
 
 /// The folder and the two secrets in it must be their owner's alone.
-fn data_folder(data: &Path) -> Check {
+fn data_folder(data: &Path, args: &ServerArgs) -> Check {
     const NAME: &str = "data folder";
     let Ok(metadata) = std::fs::metadata(data) else {
-        return Check::warn(NAME, format!("{} does not exist yet", data.display()), "`toolcrib serve` makes it");
+        return Check::warn(NAME, format!("{} does not exist yet", data.display()), format!("{} makes it", args.serve()));
     };
     if !metadata.is_dir() {
         return Check::fail(NAME, format!("{} is no folder", data.display()), "pass another one with --data");
@@ -64,7 +66,7 @@ fn data_folder(data: &Path) -> Check {
             return Check::fail(
                 NAME,
                 format!("{} can be used by others", path.display()),
-                format!("chmod {mode} {}", path.display()),
+                format!("chmod {mode} {}", output::quoted(&path.to_string_lossy())),
             );
         }
     }
@@ -97,7 +99,8 @@ async fn embedder(endpoint: &EmbedEndpoint) -> Check {
     if let EmbedKey::File(path) = &endpoint.key
         && std::fs::metadata(path).is_ok_and(|metadata| metadata.mode() & 0o077 != 0)
     {
-        return Check::warn(NAME, format!("{} can be read by others", path.display()), format!("chmod 600 {}", path.display()));
+        let hint = format!("chmod 600 {}", output::quoted(&path.to_string_lossy()));
+        return Check::warn(NAME, format!("{} can be read by others", path.display()), hint);
     }
     match server::ask_embedder(endpoint).await {
         Ok(name) => Check::ok(NAME, name),
@@ -117,7 +120,7 @@ fn database_address(url: &str) -> Option<String> {
 }
 
 /// Which clients are installed here.
-pub(super) fn clients() -> Check {
+pub(super) fn clients(again: &str) -> Check {
     let folders = environment::program_folders();
     let found = CLIENTS.iter().filter(|(_, program)| is_installed(&folders, program)).map(|(name, _)| *name).collect::<Vec<_>>();
     if found.is_empty() {
@@ -125,10 +128,11 @@ pub(super) fn clients() -> Check {
         return Check::warn(
             "clients",
             format!("none of {known} is on the PATH"),
-            "`toolcrib connect --print` serves any other client",
+            format!("`toolcrib connect --print{again}` serves any other client"),
         );
     }
-    Check::ok("clients", format!("{}: `toolcrib connect {}` sets one up", found.join(", "), found.first().unwrap_or(&"")))
+    let first = found.first().unwrap_or(&"");
+    Check::ok("clients", format!("{}: `toolcrib connect {first}{again}` sets one up", found.join(", ")))
 }
 
 fn is_installed(folders: &[PathBuf], program: &str) -> bool {
@@ -146,17 +150,21 @@ mod tests {
     #[test]
     fn a_data_folder_is_its_owners_alone() {
         let folder = tempfile::tempdir().unwrap();
+        let looked_at = |path: &Path| {
+            let data = Some(path.to_owned());
+            data_folder(path, &ServerArgs { url: None, key: None, data })
+        };
         let set = |path: &Path, mode| std::fs::set_permissions(path, std::fs::Permissions::from_mode(mode)).unwrap();
         set(folder.path(), 0o700);
-        assert_eq!(data_folder(folder.path()).status, Status::Ok);
+        assert_eq!(looked_at(folder.path()).status, Status::Ok);
         let key = folder.path().join("master.key");
         std::fs::write(&key, "").unwrap();
         set(&key, 0o644);
-        assert!(data_folder(folder.path()).hint.unwrap().starts_with("chmod 600"));
+        assert!(looked_at(folder.path()).hint.unwrap().starts_with("chmod 600"));
         set(&key, 0o600);
         set(folder.path(), 0o755);
-        assert!(data_folder(folder.path()).hint.unwrap().starts_with("chmod 700"));
-        assert_eq!(data_folder(&folder.path().join("none")).status, Status::Warn);
+        assert!(looked_at(folder.path()).hint.unwrap().starts_with("chmod 700"));
+        assert_eq!(looked_at(&folder.path().join("none")).status, Status::Warn);
     }
 
     #[test]

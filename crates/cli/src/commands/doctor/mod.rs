@@ -7,8 +7,8 @@ use anyhow::Result;
 use clap::Args;
 use serde_json::json;
 
-use crate::output;
 use crate::workplace::{ClientArgs, ProjectArg};
+use crate::{environment, output};
 
 /// What to look at.
 #[derive(Args, Debug)]
@@ -63,9 +63,10 @@ impl Check {
 
 /// Whether nothing failed.
 pub(crate) async fn run(args: DoctorArgs) -> Result<bool> {
+    let again = again(&args.client);
     let mut checks = local::checks(&args.client.server).await;
-    checks.extend(remote::checks(&args.client, &args.project).await);
-    checks.push(local::clients());
+    checks.extend(remote::checks(&args.client, &args.project, &again).await);
+    checks.push(local::clients(&again));
     let healthy = checks.iter().all(|check| check.status != Status::Fail);
     if args.client.json {
         output::print_json(&report(&checks, healthy))?;
@@ -73,6 +74,21 @@ pub(crate) async fn run(args: DoctorArgs) -> Result<bool> {
         output::print(&text(&checks))?;
     }
     Ok(healthy)
+}
+
+/// The flags that this command was given and another one needs too. What the environment says is said to both.
+fn again(client: &ClientArgs) -> String {
+    let data = client.server.data.as_ref().map(|data| data.to_string_lossy().into_owned());
+    let given = [
+        ("url", "TOOLCRIB_URL", client.server.url.clone()),
+        ("data", "TOOLCRIB_DATA", data),
+        ("org", "TOOLCRIB_ORG", client.org.clone()),
+    ];
+    let said_here = given.into_iter().filter_map(|(flag, variable, value)| {
+        let value = value.filter(|value| environment::text(variable).as_ref() != Some(value))?;
+        Some(format!(" --{flag} {}", output::quoted(&value)))
+    });
+    said_here.collect()
 }
 
 fn report(checks: &[Check], healthy: bool) -> serde_json::Value {

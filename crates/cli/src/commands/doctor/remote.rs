@@ -3,37 +3,47 @@
 use std::path::Path;
 use std::time::Duration;
 
+use anyhow::Context;
 use serde_json::Value;
 
 use super::Check;
 use crate::client::{Api, http_client, unreachable_server};
 use crate::find::Found;
+use crate::output;
 use crate::workplace::{ClientArgs, ProjectArg, Workplace};
 
 /// How long each question may take.
 const TIMEOUT: Duration = Duration::from_secs(5);
 
-pub(super) async fn checks(args: &ClientArgs, project: &ProjectArg) -> Vec<Check> {
+pub(super) async fn checks(args: &ClientArgs, project: &ProjectArg, again: &str) -> Vec<Check> {
+    const NAME: &str = "server";
+    let is_here = args.server.url.is_none();
     let found = match args.server.find() {
         Ok(found) => found,
-        Err(error) => {
-            return vec![Check::fail("server", one_line(&error), "`toolcrib stdio` works without one, the rest needs it")];
+        Err(error) if is_here => {
+            let hint = format!("start it with {}; `toolcrib stdio` works without one, the rest needs it", args.server.serve());
+            return vec![Check::fail(NAME, one_line(&error), hint)];
         }
+        Err(error) => return vec![Check::fail(NAME, one_line(&error), "correct --url, and pass --key or set TOOLCRIB_KEY")],
     };
     let mut checks = Vec::new();
     match ask(&found, "/healthz").await {
-        Ok(_) => checks.push(Check::ok("server", format!("answers at {}", found.url))),
-        Err(error) => return vec![Check::fail("server", one_line(&error), "start it, or correct --url")],
+        Ok(_) => checks.push(Check::ok(NAME, format!("answers at {}", found.url))),
+        Err(error) if is_here => {
+            let hint = format!("stop it, and start it again with {}", args.server.serve());
+            return vec![Check::fail(NAME, one_line(&error), hint)];
+        }
+        Err(error) => return vec![Check::fail(NAME, one_line(&error), "start it, or correct --url")],
     }
     checks.push(match ask(&found, "/readyz").await {
         Ok(_) => Check::ok("ready", "the server can do its work"),
         Err(error) => Check::fail("ready", one_line(&error), "the server's log says what it misses"),
     });
     checks.push(version(&found).await);
-    match key(args, found).await {
+    match key(args, found, again).await {
         Ok(place) => {
             checks.push(Check::ok("key", format!("good in the org `{}`", place.org)));
-            checks.push(project_root(&place, project).await);
+            checks.push(project_root(&place, project, again).await);
         }
         Err(check) => checks.push(check),
     }
@@ -69,25 +79,36 @@ async fn version(found: &Found) -> Check {
     }
 }
 
-async fn key(args: &ClientArgs, found: Found) -> Result<Workplace, Check> {
-    let refused =
-        |error: anyhow::Error| Check::fail("key", one_line(&error), "check --key and TOOLCRIB_KEY, or leave both out here");
+async fn key(args: &ClientArgs, found: Found, again: &str) -> Result<Workplace, Check> {
+    let refused = |error: anyhow::Error| {
+        let org = match &args.org {
+            Some(_) => {
+                format!("check --org (`toolcrib org list{}` shows them), ", again.split(" --org").next().unwrap_or_default())
+            }
+            None => "check ".to_owned(),
+        };
+        Check::fail("key", one_line(&error), format!("{org}--key and TOOLCRIB_KEY; on the server's machine, leave both out"))
+    };
     let place = Workplace::at(Api::new(found).map_err(refused)?, args.org.as_deref(), args.json).await.map_err(refused)?;
-    place.api.get(&place.path("/projects")).await.map_err(refused)?;
+    place.projects().await.map_err(refused)?;
     Ok(place)
 }
 
-async fn project_root(place: &Workplace, argument: &ProjectArg) -> Check {
+async fn project_root(place: &Workplace, argument: &ProjectArg, again: &str) -> Check {
     const NAME: &str = "project";
     let found = async {
-        let project = place.project(argument).await?;
-        place.api.get(&place.path(&format!("/projects/{}", crate::client::encode(&project.id)))).await
+        let meant = place.project(argument).await?;
+        let covered = place.projects().await?.into_iter().find(|row| row.get("id").is_some_and(|id| *id == meant.id));
+        covered.with_context(|| format!("the key covers no project `{}`", meant.id))
     };
-    let answer = match found.await {
-        Ok(answer) => answer,
-        Err(error) => return Check::fail(NAME, one_line(&error), "`toolcrib project list` shows them"),
+    let project = match found.await {
+        Ok(project) => project,
+        Err(error) => {
+            let hint = format!("pass --project with another one: `toolcrib project list{again}` shows them");
+            return Check::fail(NAME, one_line(&error), hint);
+        }
     };
-    let text = |member: &str| answer.pointer(&format!("/project/{member}")).and_then(Value::as_str);
+    let text = |member: &str| project.get(member).and_then(Value::as_str);
     let name = text("name").unwrap_or("?");
     match text("root") {
         None => Check::ok(NAME, format!("`{name}`, without a root: its files are kept in the store")),
@@ -95,7 +116,7 @@ async fn project_root(place: &Workplace, argument: &ProjectArg) -> Check {
         Some(root) if place.api.found().is_admin => Check::fail(
             NAME,
             format!("`{name}` has its root at {root}, which is no directory"),
-            format!("make it, or `toolcrib project set {name} --root DIR`"),
+            format!("make it, or `toolcrib project set {} --root DIR{again}`", output::quoted(name)),
         ),
         Some(root) => Check::ok(NAME, format!("`{name}`, root {root} on the server's machine")),
     }

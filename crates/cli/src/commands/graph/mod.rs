@@ -137,8 +137,8 @@ enum Verb {
 
 #[derive(Args, Debug)]
 struct Author {
-    /// Only what this agent stated: its id, or label:WORD
-    #[arg(long, value_name = "ID")]
+    /// Only what this agent stated: its id or name, or label:WORD
+    #[arg(long, value_name = "AGENT")]
     agent: Option<String>,
     /// Only what was stated in this session
     #[arg(long, value_name = "ID")]
@@ -159,7 +159,8 @@ pub(crate) async fn run(args: GraphArgs) -> Result<()> {
         Verb::Stats => place.print(&place.api.get(&path("")).await?),
         Verb::List { author, as_of, all, list } => {
             let all = all.then(|| "true".to_owned());
-            let asked = [("agentId", author.agent), ("sessionId", author.session), ("asOf", as_of), ("all", all)];
+            let agent = place.agent_if_named(author.agent).await?;
+            let asked = [("agentId", agent), ("sessionId", author.session), ("asOf", as_of), ("all", all)];
             let asked = asked.into_iter().filter_map(|(name, value)| Some(format!("{name}={}", encode(&value?))));
             let asked = asked.collect::<Vec<_>>().join("&");
             let list_path = if asked.is_empty() { path("/triplets") } else { path(&format!("/triplets?{asked}")) };
@@ -201,8 +202,9 @@ pub(crate) async fn run(args: GraphArgs) -> Result<()> {
             if !yes {
                 bail!("this retracts what only the agent or session stated: say --yes, or look first with `toolcrib graph list`");
             }
+            let agent = place.agent_if_named(author.agent).await?;
             let body = said([
-                ("agentId", author.agent.map(|agent| json!(agent))),
+                ("agentId", agent.map(|agent| json!(agent))),
                 ("sessionId", author.session.map(|session| json!(session))),
                 ("since", since.map(|since| json!(since))),
             ]);

@@ -99,8 +99,8 @@ enum Verb {
 
 #[derive(Args, Debug)]
 struct Author {
-    /// Only what this agent said: its id, or label:WORD
-    #[arg(long, value_name = "ID")]
+    /// Only what this agent said: its id or name, or label:WORD
+    #[arg(long, value_name = "AGENT")]
     agent: Option<String>,
     /// Only what was said in this session
     #[arg(long, value_name = "ID")]
@@ -129,9 +129,9 @@ pub(crate) async fn run(args: MemoryArgs) -> Result<()> {
     let base = format!("/projects/{}/memory", encode(&place.project(&args.project).await?.id));
     match args.verb {
         Verb::List { filter, as_of, list } => {
+            let agent = place.agent_if_named(filter.author.agent).await?;
             let mut path = format!("{base}?");
-            let asked =
-                [("agentId", filter.author.agent), ("sessionId", filter.author.session), ("type", filter.kind), ("asOf", as_of)];
+            let asked = [("agentId", agent), ("sessionId", filter.author.session), ("type", filter.kind), ("asOf", as_of)];
             for (name, value) in asked {
                 if let Some(value) = value {
                     path.push_str(&format!("{name}={}&", encode(&value)));
@@ -155,8 +155,9 @@ pub(crate) async fn run(args: MemoryArgs) -> Result<()> {
             if filter.agent.is_none() && filter.session.is_none() {
                 bail!("say whose observations to forget: --agent, --session, or both");
             }
+            let agent = place.agent_if_named(filter.agent).await?;
             let body = said([
-                ("agentId", filter.agent.map(|agent| json!(agent))),
+                ("agentId", agent.map(|agent| json!(agent))),
                 ("sessionId", filter.session.map(|session| json!(session))),
                 ("since", since.map(|since| json!(since))),
             ]);

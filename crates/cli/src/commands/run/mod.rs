@@ -48,7 +48,7 @@ pub(crate) async fn run(args: RunArgs) -> Result<u8> {
     let project = place.project(&args.project).await?;
     // Before there is anything to clean up, there is somebody who will.
     let mut watcher = Watcher::start()?;
-    let session = place.open_session(&project.id, &args.how).await?;
+    let session = place.open_session(&project.id, &args.how.clone().for_a_client()).await?;
     tracing::info!(session = session.id, project = project.name, "session opened");
     let path = config_file::path(&here, &session.id);
     let duty = Duty::new(place.api.found(), place.org.clone(), session.id.clone(), path.clone(), args.outcome.of_none());

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use anyhow::{Context, Result};
 use bytes::Bytes;
-use reqwest::header::{ACCEPT, CONTENT_TYPE, HeaderMap};
+use reqwest::header::{ACCEPT, CONTENT_TYPE, HeaderMap, HeaderValue};
 use serde_json::value::RawValue;
 use tokio::io::{AsyncBufRead, AsyncWrite, AsyncWriteExt};
 use tokio::sync::{Mutex, Notify, oneshot};
@@ -38,6 +38,8 @@ pub(super) struct Bridge {
     pub(super) parameters: Parameters,
     out: Mutex<Output>,
     in_flight: Lock<HashMap<String, Flight>>,
+    /// The version that the last `initialize` has agreed on: every legacy message after it is sent with it.
+    version: Lock<Option<&'static str>>,
     /// Nobody reads our output any more.
     closed: Notify,
 }
@@ -55,6 +57,8 @@ pub(super) struct Job {
     pub(super) headers: HeaderMap,
     /// The tool that a modern message calls.
     pub(super) tool: Option<ToolCall>,
+    /// The version that it agrees on, if it is a legacy `initialize`.
+    negotiates: Option<&'static str>,
     ids: Vec<Box<RawValue>>,
     is_batch: bool,
     is_endless: bool,
@@ -77,6 +81,7 @@ impl Job {
             body: Bytes::copy_from_slice(text.as_bytes()),
             headers: HeaderMap::new(),
             tool: None,
+            negotiates: None,
             ids: Vec::new(),
             is_batch: false,
             is_endless: false,
@@ -94,6 +99,7 @@ impl Job {
                 }
                 job.headers = headers_for(&envelope);
                 job.tool = ToolCall::of(&envelope).filter(|_| !job.headers.is_empty());
+                job.negotiates = envelope.negotiates().filter(|_| job.headers.is_empty());
                 job.is_endless = envelope.method.as_deref() == Some(ENDLESS);
                 job.ids = envelope.method.as_ref().and(envelope.id).into_iter().map(ToOwned::to_owned).collect();
             }
@@ -116,7 +122,8 @@ impl Bridge {
     pub(super) fn new(http: reqwest::Client, upstream: Arc<Upstream>, session: Arc<Session>, out: Output) -> Arc<Self> {
         let in_flight = Lock::new(HashMap::new());
         let parameters = Parameters::default();
-        Arc::new(Self { http, upstream, session, parameters, out: Mutex::new(out), in_flight, closed: Notify::new() })
+        let (out, version, closed) = (Mutex::new(out), Lock::default(), Notify::new());
+        Arc::new(Self { http, upstream, session, parameters, out, in_flight, version, closed })
     }
 
     /// Serves `input` until it ends, then waits for what is under way.
@@ -128,7 +135,7 @@ impl Bridge {
             tokio::select! {
                 input = lines.next() => match input.context("cannot read stdin")? {
                     None => break,
-                    Some(Input::TooLong) => self.refuse(&format!("the line is over the limit of {line_bytes_max} bytes")).await,
+                    Some(Input::TooLong(id)) => self.refuse_long(id.as_deref(), line_bytes_max).await,
                     Some(Input::Line(line)) => {
                         number += 1;
                         self.take(&line, number, &mut tasks).await;
@@ -158,7 +165,7 @@ impl Bridge {
             return;
         }
         let job = match std::str::from_utf8(line).map_or(Order::Refuse, Job::read) {
-            Order::Send(job) => *job,
+            Order::Send(job) => self.in_version(*job),
             Order::Cancel(id) => return self.cancel(&id),
             Order::Refuse => return self.refuse("the line is no JSON").await,
         };
@@ -187,6 +194,20 @@ impl Bridge {
         });
     }
 
+    /// The message with the version that was agreed on, if it names none itself. The lines come one by one, so a client that
+    /// does not wait for the answer to its `initialize` is understood too.
+    fn in_version(&self, mut job: Job) -> Job {
+        let mut version = self.version.lock().unwrap_or_else(PoisonError::into_inner);
+        match (job.negotiates, *version) {
+            (Some(negotiated), _) => *version = Some(negotiated),
+            (None, Some(agreed)) if job.headers.is_empty() => {
+                job.headers.insert("mcp-protocol-version", HeaderValue::from_static(agreed));
+            }
+            (None, _) => {}
+        }
+        job
+    }
+
     /// Drops a request that is under way. One that is not has been answered already.
     fn cancel(&self, key: &str) {
         if let Some(flight) = self.flights().remove(key) {
@@ -209,8 +230,8 @@ impl Bridge {
     /// The headers of every POST.
     pub(super) fn headers(&self, job: &Job) -> HeaderMap {
         let mut headers = job.headers.clone();
-        headers.insert(ACCEPT, reqwest::header::HeaderValue::from_static("application/json, text/event-stream"));
-        headers.insert(CONTENT_TYPE, reqwest::header::HeaderValue::from_static("application/json"));
+        headers.insert(ACCEPT, HeaderValue::from_static("application/json, text/event-stream"));
+        headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
         headers
     }
 
@@ -227,6 +248,15 @@ impl Bridge {
     /// Answers a line that could not be read.
     async fn refuse(&self, why: &str) {
         self.write(Failure::new("parse_error", false, why).parse_error().as_bytes()).await;
+    }
+
+    /// Answers a line that was too long to keep: with its own id, where that could be read.
+    async fn refuse_long(&self, id: Option<&RawValue>, bytes_max: usize) {
+        let message = format!("the line is over the limit of {bytes_max} bytes: send less at once");
+        match id {
+            Some(id) => self.write(Failure::new("too_large", false, message).line(&[id], false).as_bytes()).await,
+            None => self.refuse(&message).await,
+        }
     }
 
     /// Writes one line, whole. Line breaks in JSON stand only between its parts, where a space is as good.

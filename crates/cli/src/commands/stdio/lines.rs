@@ -1,16 +1,19 @@
-//! Lines from stdin: of any length up to the limit; a longer one is passed over without being kept.
+//! Lines from stdin: of any length up to the limit. Of a longer one only its id is kept.
 
 use std::io;
 
+use serde_json::value::RawValue;
 use tokio::io::{AsyncBufRead, AsyncBufReadExt};
 
+use super::id_scan::IdScan;
+
 /// What came.
-#[derive(Debug, PartialEq, Eq)]
+#[derive(Debug)]
 pub(super) enum Input {
     /// A line, without its end.
     Line(Vec<u8>),
-    /// A line over the limit, of which nothing was kept.
-    TooLong,
+    /// A line over the limit, and the id of the request that it is, if it is one.
+    TooLong(Option<Box<RawValue>>),
 }
 
 /// A reader of lines.
@@ -18,12 +21,13 @@ pub(super) struct Lines<R> {
     input: R,
     bytes_max: usize,
     line: Vec<u8>,
-    too_long: bool,
+    /// What looks for the id, once the line is over the limit.
+    too_long: Option<IdScan>,
 }
 
 impl<R: AsyncBufRead + Unpin> Lines<R> {
     pub(super) fn new(input: R, bytes_max: usize) -> Self {
-        Self { input, bytes_max, line: Vec::new(), too_long: false }
+        Self { input, bytes_max, line: Vec::new(), too_long: None }
     }
 
     /// The next line, or none at the end. Dropping the future loses nothing: what was read stays here.
@@ -31,18 +35,18 @@ impl<R: AsyncBufRead + Unpin> Lines<R> {
         loop {
             let available = self.input.fill_buf().await?;
             if available.is_empty() {
-                let rest = !self.line.is_empty() || self.too_long;
+                let rest = !self.line.is_empty() || self.too_long.is_some();
                 return Ok(rest.then(|| self.take()));
             }
             let end = available.iter().position(|byte| *byte == b'\n');
             let piece = available.get(..end.unwrap_or(available.len())).unwrap_or_default();
             // One byte more may be half of the line's end, which does not count.
-            if self.line.len() + piece.len() > self.bytes_max.saturating_add(1) {
-                self.too_long = true;
-                self.line = Vec::new();
+            if self.too_long.is_none() && self.line.len() + piece.len() > self.bytes_max.saturating_add(1) {
+                self.too_long = Some(IdScan::of(&std::mem::take(&mut self.line)));
             }
-            if !self.too_long {
-                self.line.extend_from_slice(piece);
+            match &mut self.too_long {
+                Some(scan) => scan.push(piece),
+                None => self.line.extend_from_slice(piece),
             }
             let used = piece.len() + usize::from(end.is_some());
             self.input.consume(used);
@@ -57,8 +61,11 @@ impl<R: AsyncBufRead + Unpin> Lines<R> {
         if line.last() == Some(&b'\r') {
             line.pop();
         }
-        let too_long = std::mem::take(&mut self.too_long) || line.len() > self.bytes_max;
-        if too_long { Input::TooLong } else { Input::Line(line) }
+        match self.too_long.take() {
+            Some(scan) => Input::TooLong(scan.id()),
+            None if line.len() > self.bytes_max => Input::TooLong(IdScan::of(&line).id()),
+            None => Input::Line(line),
+        }
     }
 }
 
@@ -73,7 +80,7 @@ mod tests {
         while let Some(input) = lines.next().await.unwrap() {
             read.push(match input {
                 Input::Line(line) => Some(String::from_utf8(line).unwrap()),
-                Input::TooLong => None,
+                Input::TooLong(_) => None,
             });
         }
         read
@@ -89,5 +96,17 @@ mod tests {
         }
         assert!(read("", 8, 5).await.is_empty());
         assert_eq!(read("123456", 2, 5).await, [None]);
+    }
+
+    #[tokio::test]
+    async fn a_line_that_is_too_long_still_tells_its_id() {
+        let long = format!(r#"{{"method":"ping","params":{{"id":1,"pad":"{}"}},"id":"seven"}}"#, "x".repeat(100));
+        for capacity in [1, 7, 4096] {
+            for bytes_max in [5, 50, long.len() - 1] {
+                let mut lines = Lines::new(BufReader::with_capacity(capacity, long.as_bytes()), bytes_max);
+                let Some(Input::TooLong(Some(id))) = lines.next().await.unwrap() else { panic!("{capacity} {bytes_max}") };
+                assert_eq!(id.get(), "\"seven\"");
+            }
+        }
     }
 }

@@ -36,6 +36,8 @@ pub(super) enum Line<'m> {
 impl<'m> Line<'m> {
     /// Looks at a line.
     pub(super) fn read(text: &'m str) -> Self {
+        // Some shells put a byte-order mark before everything they write.
+        let text = text.strip_prefix('\u{feff}').unwrap_or(text);
         if let Ok(envelope) = serde_json::from_str(text)
             && text.trim_start().starts_with('{')
         {
@@ -53,6 +55,16 @@ impl<'m> Line<'m> {
 }
 
 impl Envelope<'_> {
+    /// The version that the answer to this message agrees on, if it is a legacy `initialize`.
+    pub(super) fn negotiates(&self) -> Option<&'static str> {
+        if self.method.as_deref() != Some("initialize") {
+            return None;
+        }
+        let params: Option<Value> = self.params.and_then(|params| serde_json::from_str(params.get()).ok());
+        let requested = params.as_ref().and_then(|params| params.get("protocolVersion")?.as_str());
+        Some(mcp::era::version::negotiate(requested))
+    }
+
     /// The id of the request that this message cancels, in the form of [`id_key`].
     pub(super) fn cancels(&self) -> Option<String> {
         if self.method.as_deref() != Some("notifications/cancelled") || self.id.is_some() {
@@ -158,6 +170,19 @@ mod tests {
         assert!(matches!(Line::read(r#"{"method":5,"id":1}"#), Line::Other));
         assert!(matches!(Line::read("{nonsense"), Line::Garbage));
         assert!(matches!(Line::read("{} {}"), Line::Garbage));
+        assert!(matches!(Line::read("\u{feff}{\"method\":\"ping\"}"), Line::Message(_)));
+    }
+
+    #[test]
+    fn initialize_agrees_on_a_version() {
+        let negotiates = |line: &'static str| match Line::read(line) {
+            Line::Message(envelope) => envelope.negotiates(),
+            other => panic!("{other:?}"),
+        };
+        assert_eq!(negotiates(r#"{"method":"initialize","id":1,"params":{"protocolVersion":"2025-06-18"}}"#), Some("2025-06-18"));
+        assert_eq!(negotiates(r#"{"method":"initialize","id":1,"params":{"protocolVersion":"2099-01-01"}}"#), Some("2025-11-25"));
+        assert_eq!(negotiates(r#"{"method":"initialize","id":1}"#), Some("2024-11-05"));
+        assert_eq!(negotiates(r#"{"method":"ping","id":1,"params":{"protocolVersion":"2025-06-18"}}"#), None);
     }
 
     #[test]

@@ -5,6 +5,7 @@ mod bridge;
 mod events;
 mod exchange;
 mod headers;
+mod id_scan;
 mod lines;
 mod message;
 mod parameters;
@@ -14,7 +15,7 @@ mod upstream;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use anyhow::Result;
+use anyhow::{Result, bail};
 use base::limits::Limits;
 use clap::Args;
 use tokio::io::BufReader;
@@ -45,6 +46,10 @@ pub(crate) struct StdioArgs {
     #[arg(long, env = "TOOLCRIB_CONFIG", value_name = "FILE", help_heading = "Server")]
     config: Option<PathBuf>,
 
+    /// Refuse to start without a key of your own, instead of using the instance admin's from the data folder
+    #[arg(long, help_heading = "Server")]
+    needs_key: bool,
+
     #[command(flatten)]
     project: ProjectArg,
     #[command(flatten)]
@@ -52,6 +57,9 @@ pub(crate) struct StdioArgs {
 }
 
 pub(crate) async fn run(args: StdioArgs) -> Result<()> {
+    if args.needs_key && args.server.key.as_deref().is_none_or(str::is_empty) {
+        bail!("there is no key: set TOOLCRIB_KEY in the environment of the client that starts this program");
+    }
     let mut signals = Signals::listen()?;
     let opening = Upstream::open(args.server.clone(), args.config.clone());
     let upstream = tokio::select! {
@@ -64,7 +72,7 @@ pub(crate) async fn run(args: StdioArgs) -> Result<()> {
 }
 
 async fn serve(args: &StdioArgs, upstream: &Arc<Upstream>, signals: &mut Signals) -> Result<()> {
-    let session = Session::open(Arc::clone(upstream), args.org.clone(), &args.project, args.how.clone()).await?;
+    let session = Session::open(Arc::clone(upstream), args.org.clone(), &args.project, args.how.clone().for_a_client()).await?;
 
     // The server has the last word on what is too large; this only bounds what is kept of a line.
     let limits =

@@ -100,7 +100,7 @@ async fn has_expired(place: &Workplace, session: &Opened) -> Result<bool> {
     match place.api.get(&place.path(&format!("/sessions/{}", encode(&session.id)))).await {
         Ok(answer) => Ok(answer.pointer("/session/state").and_then(Value::as_str) == Some("expired")),
         Err(error) if error.downcast_ref::<ApiError>().is_some_and(|refusal| refusal.status.as_u16() == 403) => {
-            let expires_at = session.answer.get("expiresAt").and_then(Value::as_str).and_then(Timestamp::parse_rfc3339);
+            let expires_at = Timestamp::parse_rfc3339(&session.expires_at);
             Ok(expires_at.is_some_and(|expires_at| expires_at <= Clock::system().now()))
         }
         Err(error) => Err(error),

@@ -2,7 +2,7 @@
 //! inside another `toolcrib stdio` that has come to its end), the next one is found or started on the same data, and the
 //! session goes on.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::{Mutex as Lock, PoisonError};
 use std::time::Duration;
 
@@ -15,6 +15,8 @@ use crate::commands::serve::{is_locked, start_error, with_first_root};
 use crate::config::{Resolved, Settings};
 use crate::find::{self, Found, ServerArgs, State};
 
+/// The database of a server that keeps its data in its folder.
+const DATABASE_FILE: &str = "toolcrib.db";
 /// How long we wait for a server that holds the data folder but does not answer yet.
 const WAIT: Duration = Duration::from_secs(15);
 /// How often we look meanwhile.
@@ -88,8 +90,9 @@ async fn reach(args: &ServerArgs, config: Option<&PathBuf>) -> Result<(Found, Op
             match find::look(&settings.data) {
                 State::Running(Some(found)) if answers(&found.url).await => return Ok((with_key(found), None)),
                 State::Running(_) => {}
-                State::Fresh | State::Stopped => match embed(&settings).await {
+                state @ (State::Fresh | State::Stopped) => match embed(&settings, &state).await {
                     Ok(server) => {
+                        tell_embedded(&settings.data, &state);
                         let file = server.server_file();
                         let found = Found { url: file.url.clone(), key: file.key.clone(), is_admin: true };
                         return Ok((with_key(found), Some(server)));
@@ -109,11 +112,36 @@ async fn reach(args: &ServerArgs, config: Option<&PathBuf>) -> Result<(Found, Op
 }
 
 /// Starts a server of our own, on a port that nobody else has.
-async fn embed(settings: &Resolved) -> base::Result<Server> {
+async fn embed(settings: &Resolved, state: &State) -> base::Result<Server> {
     let mut config = with_first_root(settings.server());
+    if matches!(state, State::Stopped) && config.database_url.is_none() && !settings.data.join(DATABASE_FILE).exists() {
+        // A second database beside the real one would hold none of its policies, agents and memory.
+        let message = format!(
+            "the server of the data folder {} is not running and keeps its data in a database elsewhere: start it, or name its \
+             database with TOOLCRIB_DATABASE_URL or in the settings file",
+            settings.data.display()
+        );
+        return Err(base::Error::new(base::Kind::Conflict, message));
+    }
     config.listen = ([127, 0, 0, 1], 0).into();
     config.public_url = None;
     Server::start(config).await
+}
+
+/// Says that nobody else's server is used: what governs the session is what is in this data folder.
+fn tell_embedded(data: &Path, state: &State) {
+    let data = data.display();
+    match state {
+        State::Fresh => eprintln!(
+            "toolcrib: no server was ever started on the data folder {data}, so this process made a new one there, with its own org, \
+             project and policies, and serves it until it ends. If your server is another one, name its data folder with --data \
+             or its address with --url."
+        ),
+        _ => eprintln!(
+            "toolcrib: no server is running on the data folder {data}, so this process serves it until it ends. \
+             `toolcrib serve --data {data}` keeps one running."
+        ),
+    }
 }
 
 async fn answers(url: &str) -> bool {

@@ -5,7 +5,9 @@ mod durable;
 mod events;
 mod faults;
 mod filters;
+mod forbidden;
 mod keys;
+mod onward;
 mod retention;
 mod verified;
 

@@ -28,7 +28,8 @@ async fn crib_at(engine: Engine, change: impl FnOnce(&mut server::Config)) -> (C
 
 async fn prune(tenant: &Tenant<'_>, before: Timestamp) -> Reply {
     let body = json!({"before": before.rfc3339()});
-    tenant.crib.api(Method::POST, "/api/audit/prune", &tenant.key, Some(body)).await
+    let path = format!("/api/audit/prune?org={}", tenant.org);
+    tenant.crib.api(Method::POST, &path, &tenant.crib.admin_key, Some(body)).await
 }
 
 /// Makes more entries than two transactions of a pruning remove, and lets them grow old. Says the number of the last.
@@ -76,7 +77,7 @@ both_engines! {
         assert_eq!(told.len(), 1);
         let payload = &told[0]["payload"];
         assert_eq!((&payload["throughSequence"], &payload["headHash"]), (&json!(old.size), &json!(old.head_hash)));
-        assert_eq!((&told[0]["actorType"], told[0]["requestId"].is_string()), (&json!("key"), true));
+        assert_eq!((&told[0]["actorType"], told[0]["requestId"].is_string()), (&json!("instance_admin"), true));
         // A checkpoint in what is gone says nothing about what is left, and is no alarm; later ones count as before.
         assert_eq!(export.verify(Some(older)).checkpoint, Some(AtCheckpoint::BeginsLater));
         assert_eq!(export.verify(Some(old)).checkpoint, Some(AtCheckpoint::Matches));
@@ -150,6 +151,52 @@ both_engines! {
         assert_eq!(verified(&tenant).await["firstSequence"], old + 1);
         assert_eq!(announcements(&tenant).await.len(), 1, "what was announced is finished, not announced again");
         Export::of(&tenant).await.verified();
+    }
+
+    async fn only_an_owner_and_the_operator_prune_and_never_what_is_young(engine: Engine) {
+        let (crib, clock) = crib_at(engine, |config| config.audit_keep_days_min = 30).await;
+        let tenant = crib.tenant().await;
+        clock.advance_ms(40 * DAY_MS);
+        let (owner, admin) = (tenant.person("owner").await, tenant.person("admin").await);
+        let body = |days: i64| Some(json!({"before": clock.now().plus_ms(-days * DAY_MS).rfc3339()}));
+        let path = "/api/audit/prune";
+        let first = async || verified(&tenant).await["firstSequence"].as_u64();
+        for reply in [
+            crib.api(Method::POST, path, &tenant.key, body(31)).await,
+            crib.api(Method::POST, path, &tenant.key_with(&["audit:write"]).await, body(31)).await,
+            admin.api(Method::POST, path, body(31)).await,
+        ] {
+            assert_eq!((reply.status, &reply.json()["code"]), (403, &json!("not_permitted")), "{}", reply.text);
+        }
+        for days in [0, 1, 29] {
+            for reply in [owner.api(Method::POST, path, body(days)).await, prune(&tenant, clock.now().plus_ms(-days * DAY_MS)).await] {
+                assert_eq!((reply.status, &reply.json()["code"]), (400, &json!("invalid_params")), "{}", reply.text);
+                assert!(reply.text.contains("the last 30 days") && reply.text.contains("--audit-keep-days-min"), "{}", reply.text);
+            }
+        }
+        assert_eq!(first().await, Some(1), "nothing is gone");
+        let pruned = owner.api(Method::POST, path, body(30)).await.expect(200);
+        assert!(pruned["removed"].as_u64() > Some(0), "{pruned}");
+        assert_eq!(announcements(&tenant).await[0]["actorId"], owner.id);
+        assert!(tenant.trail("eventType=user.logged_in").await.len() == 2, "what is younger stays");
+        clock.advance_ms(31 * DAY_MS);
+        assert!(prune(&tenant, clock.now().plus_ms(-30 * DAY_MS)).await.expect(200)["removed"].as_u64() > Some(0));
+    }
+
+    async fn trails_are_not_kept_for_less_than_the_least(engine: Engine) {
+        let folder = tempfile::TempDir::with_prefix("toolcrib-it-").unwrap();
+        let mut config = server::Config::new(folder.path().join("data"));
+        assert_eq!(config.audit_keep_days_min, 30);
+        config.listen = ([127, 0, 0, 1], 0).into();
+        if engine == Engine::Postgres {
+            config.database_url = Some(testkit::postgres::fresh_database());
+        }
+        config.audit_keep_days = NonZero::new(29);
+        let refusal = crate::support::start_server(config.clone()).await.err().expect("it is refused");
+        assert!(refusal.message().contains("--audit-keep-days-min"), "{}", refusal.message());
+        assert!(!folder.path().join("data").exists(), "nothing was made");
+        config.audit_keep_days_min = 29;
+        crate::support::start_server(config).await.expect("it starts").stop().await;
     }
 
     async fn an_operator_says_how_long_trails_are_kept(engine: Engine) {

@@ -77,6 +77,7 @@ impl<'c> Everyone<'c> {
         let elsewhere = if row.path.contains("{orgId}") || row.path.contains("Id}") { 404 } else { 200 };
         match row.need {
             Need::Public => refused.clear(),
+            Need::Known => {}
             Need::Login => refused.push(("a key that may do everything", Bearer(&self.ours.key), 401)),
             Need::InstanceAdmin => {
                 refused.push(("a key that may do everything", Bearer(&self.ours.key), 403));
@@ -94,6 +95,11 @@ impl<'c> Everyone<'c> {
                     refused.push(("another org's key", Bearer(&self.theirs.key), 404));
                     refused.push(("another org's owner", Person(&self.their_owner), 404));
                 }
+            }
+            Need::Owner => {
+                refused.push(("a key that may do everything", Bearer(&self.ours.key), 403));
+                refused.push(("a member", Person(&self.member), 403));
+                refused.push(("an admin", Person(&self.admin), 403));
             }
             Need::Human => {
                 refused.push(("a key that may do everything", Bearer(&self.ours.key), 403));
@@ -165,6 +171,7 @@ both_engines! {
                 // Whoever adds people hands out what those people then have.
                 Need::Scope("users:write") => ours.key_with(&[&["users:write"], &MEMBER[..]].concat()).await,
                 Need::Scope(scope) => ours.key_with(&[scope]).await,
+                Need::Known => ours.key_with(&[]).await,
                 _ => ours.key.clone(),
             };
             let (exact, admin_key) = (Caller::Bearer(&exact), Caller::Bearer(&crib.admin_key));
@@ -173,9 +180,11 @@ both_engines! {
             let let_in = match row.need {
                 Need::Public => vec![Caller::Nobody, Caller::Bearer("nonsense")],
                 Need::InstanceAdmin => vec![admin_key],
+                Need::Known => vec![exact, admin_key, owner, admin, member],
                 Need::Scope(scope) if MEMBER.contains(&scope) => vec![exact, admin_key, owner, admin, member],
                 Need::Scope(_) => vec![exact, admin_key, owner, admin],
                 Need::Human => vec![owner, admin],
+                Need::Owner => vec![owner, admin_key],
                 // Logging out ends the login, so each of these is somebody's last word.
                 Need::Login => continue,
             };

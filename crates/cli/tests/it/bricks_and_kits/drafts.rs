@@ -31,7 +31,8 @@ both_engines! {
             let made = &result["structuredContent"];
             assert_eq!(members(made), sorted(["brick_id", "brick_version_id"]));
             let said = format!("Created draft brick {}.", text(&made["brick_id"]));
-            assert_eq!(result["content"], json!([{"type": "text", "text": said}]));
+            let rows = format!("brick_version_id: {}", text(&made["brick_version_id"]));
+            assert_eq!(result["content"], json!([{"type": "text", "text": said}, {"type": "text", "text": rows}]));
 
             let other = hand.brick("other").await;
             let kit = json!({"name": "Pricing", "brick_ids": [made["brick_id"], other], "notes": "n", "description": "d"});
@@ -40,7 +41,8 @@ both_engines! {
             assert_eq!(members(made), sorted(["brick_count", "kit_id", "kit_version_id"]));
             assert_eq!(made["brick_count"], 2);
             let said = format!("Created draft kit {} with 2 brick(s).", text(&made["kit_id"]));
-            assert_eq!(result["content"], json!([{"type": "text", "text": said}]));
+            let rows = format!("kit_version_id: {}", text(&made["kit_version_id"]));
+            assert_eq!(result["content"], json!([{"type": "text", "text": said}, {"type": "text", "text": rows}]));
         }
     }
 

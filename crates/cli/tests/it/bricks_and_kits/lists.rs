@@ -59,7 +59,10 @@ both_engines! {
                 assert_eq!(members(&result["structuredContent"]), [noun]);
                 assert_eq!(ids(&result["structuredContent"]), expected[..20], "{tool}");
                 let singular = noun.trim_end_matches('s');
-                assert_eq!(result["content"], json!([{"type": "text", "text": format!("Listed 20 {singular}(s).")}]));
+                assert_eq!(result["content"][0], json!({"type": "text", "text": format!("Listed 20 {singular}(s).")}));
+                let rows = text(&result["content"][1]["text"]);
+                let first = rows.lines().skip(1).map(|row| row.split(" | ").next().unwrap());
+                assert!(first.eq(expected[..20].iter().map(String::as_str)), "{rows}");
                 for (arguments, count) in [
                     (json!({"limit": 1}), 1),
                     (json!({"limit": 100}), 25),
@@ -104,7 +107,7 @@ both_engines! {
             }
             let result = hand.call("kits.get", json!({"kit_id": kit})).await.result();
             assert_eq!(members(&result["structuredContent"]), sorted(KIT), "neither by default");
-            assert_eq!(result["content"], json!([{"type": "text", "text": "Kit kit (draft), version 1, 2 brick(s)."}]));
+            assert_eq!(result["content"][0], json!({"type": "text", "text": "Kit kit (draft), version 1, 2 brick(s)."}));
 
             let arguments = json!({"kit_id": kit, "include_bricks": true, "include_publish_readiness": true});
             let result = hand.call("kits.get", arguments).await.result();

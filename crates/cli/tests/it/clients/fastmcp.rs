@@ -66,7 +66,10 @@ async fn the_configuration_of_a_session_and_the_stdio_door() {
     assert_eq!(names(&said), LISTED);
 
     let (program, url) = (binary().display(), &crib.url);
-    let command = format!("{program} stdio --url {url} --key {} --org {} --project {}", tenant.key, tenant.org, tenant.project);
+    let command = format!(
+        "{program} stdio --tool-names canonical --url {url} --key {} --org {} --project {}",
+        tenant.key, tenant.org, tenant.project
+    );
     let (listed, said) = ask(&crib, &packages, &["list", "--command", &command]).await;
     assert!(listed, "{said}");
     assert_eq!(names(&said), LISTED);

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 use testkit::node::NodePackages;
 
-use super::{LISTED, Target, doors, of_the_tests, run};
+use super::{LISTED, Target, doors, names, of_the_tests, run};
 use crate::support::{Crib, Engine};
 
 const INSPECTOR: &str = "@modelcontextprotocol/inspector/clients/launcher/build/index.js";
@@ -46,5 +46,37 @@ async fn both_doors_in_each_era() {
         let stranger = Target { credential: "nonsense".to_owned(), ..target };
         let (listed, said) = ask(&crib, &packages, &stranger, "auto", &["--method", "tools/list"]).await;
         assert!(!listed, "{said}");
+    }
+}
+
+/// With `--strict` the inspector also tells of schemas that some clients do not understand. A warning does not fail it, so the test
+/// looks at what it found.
+#[tokio::test(flavor = "multi_thread")]
+async fn every_schema_is_portable() {
+    let packages = packages().await;
+    let crib = Crib::start(Engine::Sqlite).await;
+    let session = crib.tenant().await.session().await;
+    let target = Target { door: "session", url: session.url, credential: session.key, refusal: -32003 };
+    for era in ["legacy", "modern"] {
+        let (listed, said) = ask(&crib, &packages, &target, era, &["--method", "tools/list", "--strict"]).await;
+        assert!(listed, "{era}: {said}");
+        let tools = result(&said)["tools"].as_array().unwrap().iter().map(|tool| tool["name"].clone()).collect::<Vec<_>>();
+        assert_eq!(json!(tools), json!(names()), "{era}: every tool is looked at");
+        let answer: Value = serde_json::from_str(&said).unwrap();
+        assert!(answer.get("schemaFindings").is_none(), "{era}: {}", answer["schemaFindings"]);
+    }
+}
+
+/// What is wrong with a call reaches the model in each era: as an error, or as a result that says so.
+#[tokio::test(flavor = "multi_thread")]
+async fn bad_arguments_are_told() {
+    let packages = packages().await;
+    let crib = Crib::start(Engine::Sqlite).await;
+    let session = crib.tenant().await.session().await;
+    let target = Target { door: "session", url: session.url, credential: session.key, refusal: -32003 };
+    for era in ["legacy", "modern"] {
+        let call = ["--method", "tools/call", "--tool-name", "kits.list", "--tool-args-json", r#"{"limit": 0}"#];
+        let (called, said) = ask(&crib, &packages, &target, era, &call).await;
+        assert!(!called && said.contains("less than the minimum of 1"), "{era}: {said}");
     }
 }

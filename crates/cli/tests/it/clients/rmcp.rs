@@ -54,7 +54,8 @@ async fn check(client: &Client, refusal: i64) {
         (&listed["structuredContent"], &listed["content"][0]["text"]),
         (&json!({"bricks": []}), &json!("Listed 0 brick(s)."))
     );
-    assert_eq!(call(client, "bricks.list", json!({"limit": 0})).await, Err(-32602));
+    let bad = call(client, "bricks.list", json!({"limit": 0})).await.unwrap();
+    assert_eq!((&bad["isError"], &bad["structuredContent"]["error"]["parameter"]), (&json!(true), &json!("limit")));
     let brick = json!({"name": "b", "type": "score", "evaluation_prompt": "p"});
     assert_eq!(call(client, "bricks.create_draft", brick).await, Err(refusal));
     assert!(call(client, "no_such_tool", json!({})).await.is_err());
@@ -104,7 +105,19 @@ both_engines! {
 /// `toolcrib stdio` on a server that runs elsewhere.
 fn stdio(tenant: &Tenant<'_>) -> Command {
     let mut command = Command::new(binary());
-    command.args(["stdio", "--url", &tenant.crib.url, "--key", &tenant.key, "--org", &tenant.org, "--project", &tenant.project]);
+    command.args([
+        "stdio",
+        "--tool-names",
+        "canonical",
+        "--url",
+        &tenant.crib.url,
+        "--key",
+        &tenant.key,
+        "--org",
+        &tenant.org,
+        "--project",
+        &tenant.project,
+    ]);
     // Nothing of whoever runs the tests: neither a server of theirs nor a proxy.
     command.env_clear().env("HOME", tenant.crib.folder.path()).current_dir(tenant.crib.folder.path()).kill_on_drop(true);
     command

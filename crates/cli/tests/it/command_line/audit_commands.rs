@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::support::{Engine, Place, Terminal, both_engines};
+use crate::support::{Engine, Place, Process, Terminal, both_engines};
 
 fn event_types(listed: &Value) -> Vec<&str> {
     listed["events"].as_array().unwrap().iter().map(|event| event["eventType"].as_str().unwrap()).collect()
@@ -38,13 +38,21 @@ both_engines! {
 
     async fn old_entries_go_when_that_is_meant(engine: Engine) {
         let place = Place::new(engine);
-        let _server = place.start().await;
+        let mut server = place.start().await;
         let terminal = Terminal::at(&place);
         terminal.run("call kits.list").await.ok();
         terminal.run("audit checkpoint --out early.json").await.ok();
         terminal.run("call kits.list").await.ok();
         let said = terminal.run("audit prune --before 1d").await;
         assert!(said.refused(1).contains("say --yes"), "{said:?}");
+        let said = terminal.run("audit prune --before 29d --yes").await;
+        assert!(said.refused(1).contains("entries of the last 30 days are kept (--audit-keep-days-min)"), "{said:?}");
+        terminal.run("audit prune --before 31d --yes").await.ok();
+        server.signal("TERM").await;
+        assert!(server.child.wait().await.unwrap().success());
+        let mut serve = place.serve();
+        serve.args(["--audit-keep-days-min", "0"]);
+        let _server = Process::start(serve, &place.data()).await;
         assert_eq!(terminal.run("audit prune --before 2020-01-01 --yes").await.ok(), "nothing to remove; the trail begins at 1\n");
         for (before, why) in [("yesterday", "is no time"), ("2099-01-01", "yet to come")] {
             let said = terminal.run(&format!("audit prune --before {before} --yes")).await;

@@ -31,10 +31,15 @@ both_engines! {
         ];
         let listed = terminal.json("brick list").await;
         let ids = listed["bricks"].as_array().unwrap().iter().map(|brick| brick["brick_id"].as_str().unwrap()).rev();
-        let expected = ids.map(|id| format!("Created draft brick {id}.\n")).collect::<Vec<_>>();
-        assert_eq!(said.iter().map(Said::ok).collect::<Vec<_>>(), expected);
+        let expected = ids.map(|id| format!("Created draft brick {id}.")).collect::<Vec<_>>();
+        assert_eq!(said.iter().map(|said| said.ok().lines().next().unwrap()).collect::<Vec<_>>(), expected);
 
-        assert_eq!(terminal.run("call bricks.list").await.ok(), "Listed 3 brick(s).\n", "no arguments are none");
+        let shown = terminal.run("call bricks.list").await;
+        let (first, rows) = shown.ok().split_once('\n').unwrap();
+        assert_eq!(first, "Listed 3 brick(s).", "no arguments are none");
+        let shown = rows.lines().skip(1).map(|row| row.split(" | ").next().unwrap()).collect::<Vec<_>>();
+        let ids = listed["bricks"].as_array().unwrap().iter().map(|brick| brick["brick_id"].as_str().unwrap());
+        assert_eq!(shown, ids.collect::<Vec<_>>(), "{rows}");
         let whole = terminal.json("call bricks.list '{\"limit\": 1}'").await;
         assert_eq!(whole["structuredContent"]["bricks"].as_array().unwrap().len(), 1);
         let sessions = server.sessions().await;

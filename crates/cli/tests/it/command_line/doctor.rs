@@ -5,7 +5,7 @@ use std::path::Path;
 
 use serde_json::{Value, json};
 
-use crate::support::{Engine, Place, Terminal, both_engines};
+use crate::support::{Engine, Place, Process, Said, Terminal, both_engines};
 
 fn set_mode(path: &Path, mode: u32) {
     std::fs::set_permissions(path, std::fs::Permissions::from_mode(mode)).unwrap();
@@ -91,4 +91,70 @@ async fn what_is_wrong_is_told_with_what_to_do() {
     terminal.run("doctor").await.ok();
     server.kill_nine().await;
     fails_at(&terminal, "", "server", "`toolcrib stdio` works without one").await;
+}
+
+/// The commands in the hint of a check that did not come out well.
+fn advised(said: &Said, name: &str) -> Vec<String> {
+    let report: Value = serde_json::from_str(&said.out).unwrap_or_else(|error| panic!("{error}: {said:?}"));
+    let check = report["checks"].as_array().unwrap().iter().find(|check| check["name"] == name && check["status"] != "ok");
+    let hint = check.unwrap_or_else(|| panic!("{name} is fine: {report:#}"))["hint"].as_str().unwrap().to_owned();
+    if hint.starts_with("chmod ") {
+        return vec![hint];
+    }
+    hint.split('`').skip(1).step_by(2).map(str::to_owned).collect()
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_advice_can_be_followed_word_for_word() {
+    let folder = tempfile::tempdir().unwrap();
+    let data = folder.path().canonicalize().unwrap().join("my data");
+    let programs = folder.path().join("bin");
+    std::fs::create_dir(&programs).unwrap();
+    std::os::unix::fs::symlink(crate::support::binary(), programs.join("toolcrib")).unwrap();
+    let terminal = Terminal::without_data(folder.path()).within("code");
+    let terminal = terminal.with("PATH", &format!("{}:/usr/bin:/bin", programs.display()));
+    let flags = format!("--data '{}'", data.display());
+    let doctor = async |more: &str| terminal.run(&format!("doctor {flags} {more} --json")).await;
+    let shell = |line: &str| {
+        let mut shell = terminal.program("sh");
+        shell.args(["-c", line]);
+        shell
+    };
+
+    // No folder and no server: both are told how to have one, in the same words.
+    let before = doctor("").await;
+    let serve = advised(&before, "data folder").remove(0);
+    assert_eq!(advised(&before, "server")[0], serve);
+    let start = || shell(&format!("exec {serve} --listen 127.0.0.1:0"));
+    let server = Process::start(start(), &data).await;
+    assert_eq!(doctor("").await.code, Some(0));
+
+    // A folder that others can use.
+    set_mode(&data, 0o755);
+    Said::by(shell(&advised(&doctor("").await, "data folder")[0])).await.ok();
+    assert_eq!(doctor("").await.code, Some(0));
+
+    // A root that is gone.
+    let gone = terminal.within("gone");
+    gone.run(&format!("project add 'my web' --root . {flags}")).await.ok();
+    std::fs::remove_dir(&gone.here).unwrap();
+    let advice = advised(&doctor("--project 'my web'").await, "project").remove(0);
+    Said::by(shell(&advice.replace("DIR", "."))).await.ok();
+    assert_eq!(doctor("--project 'my web'").await.code, Some(0));
+
+    // Names that nothing has.
+    let listed = Said::by(shell(&advised(&doctor("--project nowhere").await, "project")[0])).await;
+    assert!(listed.ok().contains("my web"), "{listed:?}");
+    let listed = Said::by(shell(&advised(&doctor("--org nowhere").await, "key")[0])).await;
+    assert!(listed.ok().contains("default"), "{listed:?}");
+
+    // No client that we know.
+    let printed = Said::by(shell(&advised(&doctor("").await, "clients")[0])).await;
+    assert_eq!(printed.json()["mcpServers"]["toolcrib"]["type"], "http");
+
+    // A server that has gone.
+    server.kill_nine().await;
+    assert_eq!(advised(&doctor("").await, "server")[0], serve);
+    let _server = Process::start(start(), &data).await;
+    assert_eq!(doctor("").await.code, Some(0));
 }

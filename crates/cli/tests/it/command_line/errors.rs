@@ -33,6 +33,7 @@ async fn mistakes_say_what_to_do() {
         ("key add x --scope wings:spread", &["no scope `wings:spread`"]),
         ("key add x --cover nowhere", &["no project `nowhere`"]),
         ("key add x --expires yesterday", &["`yesterday` is no time", "90d"]),
+        ("key add x --agents nobody", &["no `nobody` among the agents", "`toolcrib agent list`"]),
         ("key revoke nobody", &["no `nobody` among the keys", "`toolcrib key list`"]),
         ("session show ses_nothing", &["no such session", "`toolcrib session list`"]),
         ("session end ses_nothing", &["no such session", "`toolcrib session list`"]),

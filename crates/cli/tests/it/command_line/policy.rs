@@ -34,11 +34,12 @@ both_engines! {
             let other = terminal.json(&format!("policy explain --agent {id} --tool bricks.create_draft")).await;
             assert_eq!(other["decision"]["policies"], json!(["starter#own-tools"]), "nothing else is permitted: {other}");
         }
-        // In a peer's name there may be anything: nobody has looked at it yet.
+        // In a peer's name there may be anything. It stays one name, which no peer has, and nothing is saved.
         let mut grant = terminal.command("policy grant --everyone --id peer --json");
         grant.args(["--peer", "a\");\npermit (principal, action, resource); //", "--skill", "x\ny"]);
-        let cedar = Said::by(grant).await.json()["policy"]["cedar"].as_str().unwrap().to_owned();
-        assert_eq!(cedar.lines().filter(|line| line.starts_with("permit")).count(), 1, "{cedar}");
+        let refused = Said::by(grant).await;
+        assert!(refused.refused(1).contains("there is no peer's skill `a"), "{refused:?}");
+        assert!(terminal.json("policy list").await["policies"].as_array().unwrap().iter().all(|policy| policy["id"] != "peer"));
         assert_eq!(terminal.json("policy list").await["flagged"], json!([]));
     }
 

@@ -2,7 +2,10 @@
 
 use serde_json::json;
 
-use crate::support::{Engine, Place, Process, Terminal, http, in_time, request};
+use store::{Store, StoreConfig};
+use testkit::postgres::{Server, Settings};
+
+use crate::support::{Engine, Place, Process, Terminal, eventually, http, in_time, request};
 
 /// What a server calls itself.
 async fn name_of(server: &Process, terminal: &Terminal) -> String {
@@ -49,25 +52,87 @@ async fn what_keeps_it_from_starting_is_said() {
     std::fs::write(terminal.here.join("wrong.toml"), "[limits]\nbody = 1\n").unwrap();
     std::fs::write(terminal.here.join("master.key"), "ab".repeat(32)).unwrap();
     std::fs::write(terminal.here.join("file"), "").unwrap();
+    std::fs::create_dir(terminal.here.join("broken")).unwrap();
+    std::fs::write(terminal.here.join("broken/toolcrib.db"), "this is no database ".repeat(100)).unwrap();
     for (flags, code, expected) in [
         (format!("--listen {taken}"), 1, vec![taken.as_str(), "hint: ", "--listen"]),
-        ("--listen everywhere".to_owned(), 2, vec!["everywhere"]),
+        ("--listen everywhere".to_owned(), 2, vec!["`everywhere` is no address with a port", "127.0.0.1:7420"]),
+        ("--listen no-such-name.invalid:1".to_owned(), 1, vec!["`no-such-name.invalid`", "has no address", "127.0.0.1:1"]),
+        ("--listen 192.0.2.1:7420".to_owned(), 1, vec!["192.0.2.1:7420", "no address of this machine", "--listen"]),
         ("--config nowhere.toml".to_owned(), 1, vec!["no settings file nowhere.toml", "--config"]),
         ("--config wrong.toml".to_owned(), 1, vec!["wrong.toml", "`body`", "body_bytes_max"]),
         ("--public-url crib.example".to_owned(), 1, vec!["`crib.example` is no url", "https://"]),
         ("--workers 0".to_owned(), 2, vec!["a number from 1 to 256"]),
         ("--log a=b=c".to_owned(), 1, vec!["`a=b=c` is no log filter"]),
         ("--listen 127.0.0.1:0 --master-key-file nowhere".to_owned(), 1, vec!["nowhere"]),
-        ("--listen 127.0.0.1:0 --data file".to_owned(), 1, vec!["file"]),
-        ("--listen 127.0.0.1:0 --database-url postgres://u:hidden@127.0.0.1:1/x".to_owned(), 1, vec!["error: "]),
+        // Whatever listens at the port: what is wrong is said, and not something else.
+        (format!("--listen {taken} --data file"), 1, vec!["file is a file and no folder", "--data"]),
+        (format!("--listen {taken} --data /sys/toolcrib"), 1, vec!["data folder /sys/toolcrib cannot be made", "--data"]),
+        (format!("--listen {taken} --data broken"), 1, vec!["broken/toolcrib.db cannot be opened", "restore a backup"]),
+        (
+            format!("--listen {taken} --database-url postgres://u:hidden@127.0.0.1:1/x"),
+            1,
+            vec!["the database at 127.0.0.1:1 cannot be reached", "start PostgreSQL", "Connection refused"],
+        ),
+        (
+            format!("--listen {taken} --database-url postgres://u:hidden@no-such-name.invalid/x"),
+            1,
+            vec!["the database at no-such-name.invalid:5432 cannot be reached"],
+        ),
+        (
+            format!("--listen {taken} --database-url hidden"),
+            1,
+            vec!["the database url cannot be read", "postgres://user:password@host"],
+        ),
     ] {
         let said = terminal.run(&format!("serve {flags}")).await;
         let words = said.refused(code);
         assert!(!words.contains("hidden"), "{flags}: {words}");
+        let is_about_the_port = flags == format!("--listen {taken}");
+        assert_eq!(words.contains("stop whatever listens there"), is_about_the_port, "{flags}: {words}");
         for part in expected {
             assert!(words.contains(part), "`serve {flags}` does not say `{part}`: {words}");
         }
     }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_a_database_refuses_is_said() {
+    let place = Place::new(Engine::Sqlite);
+    let terminal = Terminal::at(&place);
+    let database = tokio::task::spawn_blocking(|| Server::start(&Settings::default())).await.unwrap();
+    let trusted = database.fresh_database();
+    let store = Store::open(&StoreConfig::Postgres { url: trusted.clone() }, &base::Clock::default()).await.unwrap();
+    let hba = store.query("SELECT current_setting('hba_file')", &[], |row| row.get::<String>(0)).await.unwrap().remove(0);
+    let guard = format!("COPY (SELECT unnest(ARRAY['host all guarded all scram-sha-256', 'host all all all trust'])) TO '{hba}'");
+    let guard: &'static str = Box::leak(guard.into_boxed_str());
+    let change = store.write_instance(move |tx| {
+        tx.execute("CREATE ROLE guarded LOGIN PASSWORD 'right'", &[])?;
+        tx.execute(guard, &[])?;
+        tx.query("SELECT pg_reload_conf()::text", &[], |_| Ok(()))
+    });
+    change.await.unwrap();
+    store.close().await;
+    let serve = async |url: &str| {
+        let said = terminal.run(&format!("serve --listen 127.0.0.1:0 --database-url {url}")).await;
+        assert!(!said.err.contains("hidden"), "{said:?}");
+        said.refused(1).to_owned()
+    };
+    let as_guarded = |password: &str| trusted.replacen("postgres@", &format!("guarded{password}@"), 1);
+    let refused = "refuses the user `guarded`: check the user and the password";
+    eventually("the database asks for a password", async || serve(&as_guarded(":hidden")).await.contains(refused)).await;
+    assert!(serve(&as_guarded("")).await.contains("asks for a password, and the database url has none for `guarded`"));
+    assert!(serve(&trusted.replacen("postgres@", "nobody:hidden@", 1)).await.contains("refuses the user `nobody`"));
+    let elsewhere = format!("{}/nothing", trusted.rsplit_once('/').unwrap().0);
+    assert!(serve(&elsewhere).await.contains("has no database `nothing`: create it"));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_name_can_be_listened_at() {
+    let place = Place::new(Engine::Sqlite);
+    let server = Process::start(Terminal::at(&place).command("serve --listen localhost:0"), &place.data()).await;
+    assert!(server.url.starts_with("http://127.0.0.1:"), "{}", server.url);
+    server.get("/api/orgs").await;
 }
 
 /// Everything that a server says when it is ready, and the server.

@@ -22,7 +22,7 @@ async fn a_server_starts_without_its_embedder_and_finds_it_later() {
     assert_eq!(contents(&found), [STAGING]);
     assert!(text.contains("Only words were compared"), "{text}");
     let (text, found) = recall(&session, ABOUT_STAGING).await;
-    assert!(found.is_empty() && text.contains("try other words, or later"), "{text}");
+    assert!(found.is_empty() && text.contains("try other words, or ask again later"), "{text}");
     assert_eq!(crib.send(crib.http.get(format!("{}/readyz", crib.url))).await.status, 200);
     eventually("it is counted", async || {
         let figures = figures(&crib).await;

@@ -11,7 +11,7 @@ use super::receiver::{Answer, Got, Receiver};
 use crate::support::{Crib, Engine, Port, both_engines, eventually, in_time};
 
 /// Receivers are on this machine, and tests do not wait for minutes.
-pub(super) fn nearby(config: &mut Config) {
+pub(crate) fn nearby(config: &mut Config) {
     config.allow_webhook_nets = vec!["127.0.0.0/8".parse().unwrap()];
     config.webhook_retry = Retry { first_ms: 20, longest_ms: 100, tries: 4 };
 }

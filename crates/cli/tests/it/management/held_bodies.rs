@@ -52,29 +52,29 @@ both_engines! {
         let path = format!("/api/org/{}/keys", tenant.org);
         let (in_time, too_late) =
             (Held::post(&crib, &path, &credential, &body).await, Held::post(&crib, &path, &credential, &body).await);
-        let everything = json!({"before": base::Clock::system().now().rfc3339()});
-        let pruning = Held::post(&crib, "/api/audit/prune", &credential, &everything).await;
         assert_eq!(in_time.send().await, 201);
-        tenant.api(Method::DELETE, &format!("keys/{}", text(&minted["id"])), None).await.expect(204);
+        tenant.api(Method::DELETE, &format!("keys/{}", text(&minted["id"])), None).await.expect(200);
         let before = tenant.get("keys?limit=100").await.expect(200);
-        assert_eq!((too_late.send().await, pruning.send().await), (403, 403));
+        assert_eq!(too_late.send().await, 403);
         assert_eq!(tenant.get("keys?limit=100").await.expect(200), before);
-        assert_eq!(tenant.trail("eventType=audit.pruned").await.len(), 0);
     }
 
     async fn a_person_who_was_changed_does_nothing_with_a_request_they_had_begun(engine: Engine) {
         let crib = Crib::start(engine).await;
         let tenant = crib.tenant().await;
         let brick = Things::make_but_a_person(&tenant, "things").await.brick;
-        let person = tenant.person("admin").await;
+        let person = tenant.person("owner").await;
         let credential = format!("cookie: {}\r\nx-csrf-token: {}", person.cookie, person.csrf);
         let sessions = format!("/api/org/{}/sessions", tenant.org);
         let session = Held::post(&crib, &sessions, &credential, &json!({"projectId": tenant.project})).await;
         let versions = format!("/api/bricks/{brick}/versions");
         let version = Held::post(&crib, &versions, &credential, &json!({"evaluation_prompt": "is it otherwise?"})).await;
+        let everything = json!({"before": base::Clock::system().now().rfc3339()});
+        let pruning = Held::post(&crib, "/api/audit/prune", &credential, &everything).await;
         // What somebody does who fears that the login was stolen.
-        tenant.api(Method::PATCH, &format!("users/{}", person.id), Some(json!({"password": "quite another password"}))).await.expect(200);
-        assert_eq!((session.send().await, version.send().await), (403, 403));
+        tenant.as_operator(Method::PATCH, &format!("users/{}", person.id), Some(json!({"password": "quite another password"}))).await.expect(200);
+        assert_eq!((session.send().await, version.send().await, pruning.send().await), (403, 403, 403));
+        assert_eq!(tenant.trail("eventType=audit.pruned").await.len(), 0);
     }
 }
 

@@ -18,7 +18,19 @@ both_engines! {
         let body = json!({"name": " ci ", "projects": [tenant.project], "scopes": ["kits:read", "bricks:read", "kits:read"]});
         let minted = mint(&tenant, &tenant.key, body).await.expect(201);
         let key = &minted["key"];
-        let expected = ["createdAt", "expiresAt", "fullKey", "id", "keyPrefix", "name", "orgId", "projectIds", "scopes"];
+        let expected = [
+            "agents",
+            "createdAt",
+            "createdBy",
+            "expiresAt",
+            "fullKey",
+            "id",
+            "keyPrefix",
+            "name",
+            "orgId",
+            "projectIds",
+            "scopes",
+        ];
         assert_eq!((members(&minted), members(key)), (vec!["key"], expected.to_vec()));
         assert_eq!(
             (&key["name"], &key["orgId"], &key["projectIds"]),
@@ -34,7 +46,19 @@ both_engines! {
         let listed = tenant.get("keys").await;
         let rows = listed.expect(200)["keys"].clone();
         assert!(!listed.text.contains(&full_key) && !listed.text.contains("fullKey"));
-        let expected = ["createdAt", "expiresAt", "id", "keyPrefix", "name", "orgId", "projectIds", "revokedAt", "scopes"];
+        let expected = [
+            "agents",
+            "createdAt",
+            "createdBy",
+            "expiresAt",
+            "id",
+            "keyPrefix",
+            "name",
+            "orgId",
+            "projectIds",
+            "revokedAt",
+            "scopes",
+        ];
         assert_eq!(members(&rows[0]), expected);
         assert_eq!((&rows[0]["id"], &rows[0]["keyPrefix"], rows.as_array().unwrap().len()), (&key["id"], &key["keyPrefix"], 2));
         tenant.session().await;
@@ -49,7 +73,9 @@ both_engines! {
         assert_eq!(minted["key"]["scopes"], json!(["*"]), "everything, unless it says less");
         let path = format!("keys/{id}");
         crib.api(Method::GET, "/api/bricks", &full_key, None).await.expect(200);
-        assert_eq!(tenant.api(Method::DELETE, &path, None).await.expect(204), Value::Null);
+        let revoked = tenant.api(Method::DELETE, &path, None).await.expect(200);
+        assert_eq!((members(&revoked), &revoked["key"]["id"]), (vec!["key", "minted", "mintedRevoked"], &json!(id)));
+        assert_eq!((&revoked["mintedRevoked"], &revoked["minted"]), (&json!(0), &json!([])));
         refused(&crib.api(Method::GET, "/api/bricks", &full_key, None).await, 401, "unauthorized");
         refused(&tenant.api(Method::DELETE, &path, None).await, 404, "not_found");
         assert!(tenant.get("keys").await.expect(200)["keys"][0]["revokedAt"].is_string());

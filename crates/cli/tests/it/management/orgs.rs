@@ -20,7 +20,7 @@ both_engines! {
         assert_eq!(members(org), ["createdAt", "id", "name", "plan", "slug"]);
         assert_eq!((&org["name"], &org["slug"]), (&json!("Acme  Inc. (prod)"), &json!("acme-inc-prod")));
         assert_eq!(org["plan"], json!({"kg_enabled": true}));
-        let expected = ["createdAt", "expiresAt", "fullKey", "id", "keyPrefix", "name", "orgId", "projectIds", "scopes"];
+        let expected = ["agents", "createdAt", "createdBy", "expiresAt", "fullKey", "id", "keyPrefix", "name", "orgId", "projectIds", "scopes"];
         assert_eq!(members(key), expected);
         assert_eq!((&key["scopes"], &key["projectIds"], &key["orgId"]), (&json!(["*"]), &json!("all"), &org["id"]));
 

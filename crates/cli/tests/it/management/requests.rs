@@ -81,7 +81,7 @@ both_engines! {
             let url = format!("{}{}", crib.url, things.fill(row.path));
             let send = async |body: String| {
                 let request = match row.need {
-                    Need::Human => owner.request(row.method(), &things.fill(row.path)).header("x-csrf-token", &owner.csrf),
+                    Need::Human | Need::Owner => owner.request(row.method(), &things.fill(row.path)).header("x-csrf-token", &owner.csrf),
                     Need::InstanceAdmin => crib.http.request(row.method(), &url).bearer_auth(&crib.admin_key),
                     _ => crib.http.request(row.method(), &url).bearer_auth(&tenant.key),
                 };

@@ -28,7 +28,7 @@ both_engines! {
         assert_eq!(ours.get(&path).await.expect(200), added);
         assert_eq!(ours.get("users").await.expect(200), json!({"users": [user], "nextCursor": null}));
         for tenant in [&ours, &theirs] {
-            refused(&tenant.post("users", person("ANN@example.com", "owner")).await, 409, "conflict");
+            refused(&tenant.post("users", person("ANN@example.com", "member")).await, 409, "conflict");
         }
         for bad in [
             json!({"email": "a@b.example", "role": "member"}),
@@ -47,48 +47,77 @@ both_engines! {
         theirs.post("users", person("ann@example.com", "member")).await.expect(201);
     }
 
-    async fn only_an_owner_makes_or_changes_owners(engine: Engine) {
+    async fn only_an_owner_and_the_operator_manage_owners_and_admins(engine: Engine) {
         let crib = Crib::start(engine).await;
         let tenant = crib.tenant().await;
         let (owner, admin, member) = (tenant.person("owner").await, tenant.person("admin").await, tenant.person("member").await);
         let users = format!("/api/org/{}/users", tenant.org);
         let target = |id: &str| format!("{users}/{id}");
-        refused(&admin.api(Method::POST, &users, Some(person("x@y.example", "owner"))).await, 403, "not_permitted");
-        refused(&admin.api(Method::PATCH, &target(&owner.id), Some(json!({"role": "member"}))).await, 403, "not_permitted");
-        refused(
-            &admin.api(Method::PATCH, &target(&owner.id), Some(json!({"password": "another one entirely"}))).await,
-            403,
-            "not_permitted",
-        );
-        refused(&admin.api(Method::DELETE, &target(&owner.id), None).await, 403, "not_permitted");
-        refused(&admin.api(Method::PATCH, &target(&admin.id), Some(json!({"role": "owner"}))).await, 403, "not_permitted");
-        refused(&admin.api(Method::PATCH, &target(&member.id), Some(json!({"role": "owner"}))).await, 403, "not_permitted");
+        let refusals = [
+            (Method::POST, users.clone(), Some(person("x@y.example", "owner"))),
+            (Method::POST, users.clone(), Some(person("x@y.example", "admin"))),
+            (Method::PATCH, target(&owner.id), Some(json!({"role": "member"}))),
+            (Method::PATCH, target(&owner.id), Some(json!({"password": "another one entirely"}))),
+            (Method::PATCH, target(&owner.id), Some(json!({"disabled": true}))),
+            (Method::PATCH, target(&admin.id), Some(json!({"role": "owner"}))),
+            (Method::PATCH, target(&admin.id), Some(json!({"role": "member"}))),
+            (Method::PATCH, target(&admin.id), Some(json!({"password": "another one entirely"}))),
+            (Method::PATCH, target(&member.id), Some(json!({"role": "owner"}))),
+            (Method::PATCH, target(&member.id), Some(json!({"role": "admin"}))),
+            (Method::DELETE, target(&owner.id), None),
+            (Method::DELETE, target(&admin.id), None),
+        ];
+        for (method, path, body) in refusals {
+            // No key can, whatever its scopes, and no other login.
+            for reply in [
+                crib.api(method.clone(), &path, &tenant.key, body.clone()).await,
+                admin.api(method.clone(), &path, body.clone()).await,
+                member.api(method.clone(), &path, body.clone()).await,
+            ] {
+                refused(&reply, 403, "not_permitted");
+            }
+        }
         refused(&member.api(Method::POST, &users, Some(person("x@y.example", "member"))).await, 403, "not_permitted");
-        refused(&member.api(Method::PATCH, &target(&member.id), Some(json!({"role": "admin"}))).await, 403, "not_permitted");
         member.api(Method::GET, &users, None).await.expect(200);
+        // Members are managed by keys and admins too.
+        let by_key = tenant.post("users", person("k@y.example", "member")).await.expect(201);
+        let by_key = format!("users/{}", text(&by_key["user"]["id"]));
+        tenant.api(Method::PATCH, &by_key, Some(json!({"password": "another one entirely"}))).await.expect(200);
+        tenant.api(Method::DELETE, &by_key, None).await.expect(204);
+        let by_admin = admin.api(Method::POST, &users, Some(person("a@y.example", "member"))).await.expect(201);
+        let by_admin = target(&text(&by_admin["user"]["id"]));
+        admin.api(Method::PATCH, &by_admin, Some(json!({"disabled": true}))).await.expect(200);
+        admin.api(Method::DELETE, &by_admin, None).await.expect(204);
+        // An owner and the instance admin manage everyone.
         owner.api(Method::POST, &users, Some(person("x@y.example", "owner"))).await.expect(201);
-        admin.api(Method::POST, &users, Some(person("z@y.example", "admin"))).await.expect(201);
-        let promoted = owner.api(Method::PATCH, &target(&member.id), Some(json!({"role": "owner"}))).await.expect(200);
-        assert_eq!(promoted["user"]["role"], "owner");
+        let promoted = owner.api(Method::PATCH, &target(&member.id), Some(json!({"role": "admin"}))).await.expect(200);
+        assert_eq!(promoted["user"]["role"], "admin");
+        owner.api(Method::DELETE, &target(&admin.id), None).await.expect(204);
+        let path = format!("users/{}", owner.id);
+        tenant.as_operator(Method::PATCH, &path, Some(json!({"password": "another one entirely"}))).await.expect(200);
+        tenant.as_operator(Method::DELETE, &path, None).await.expect(204);
     }
 
     async fn an_org_keeps_an_owner(engine: Engine) {
         let crib = Crib::start(engine).await;
         let (tenant, elsewhere) = (crib.tenant().await, crib.tenant().await);
-        elsewhere.post("users", person("owner@elsewhere.example", "owner")).await.expect(201);
-        let add = async |email: &str| text(&tenant.post("users", person(email, "owner")).await.expect(201)["user"]["id"]);
+        elsewhere.as_operator(Method::POST, "users", Some(person("owner@elsewhere.example", "owner"))).await.expect(201);
+        let add = async |email: &str| {
+            let added = tenant.as_operator(Method::POST, "users", Some(person(email, "owner"))).await.expect(201);
+            text(&added["user"]["id"])
+        };
         let (one, two) = (add("one@example.com").await, add("two@example.com").await);
-        let change = async |id: &str, body: Value| tenant.api(Method::PATCH, &format!("users/{id}"), Some(body)).await;
+        let change = async |id: &str, body: Value| tenant.as_operator(Method::PATCH, &format!("users/{id}"), Some(body)).await;
         change(&two, json!({"disabled": true})).await.expect(200);
         for body in [json!({"role": "admin"}), json!({"disabled": true}), json!({"role": "member", "disabled": false})] {
             let reply = change(&one, body).await;
             refused(&reply, 409, "conflict");
             assert!(reply.text.contains("last owner"), "{}", reply.text);
         }
-        refused(&tenant.api(Method::DELETE, &format!("users/{one}"), None).await, 409, "conflict");
+        refused(&tenant.as_operator(Method::DELETE, &format!("users/{one}"), None).await, 409, "conflict");
         assert_eq!(tenant.get(&format!("users/{one}")).await.expect(200)["user"]["role"], "owner", "nothing has changed");
         change(&one, json!({"password": "another one entirely"})).await.expect(200);
-        tenant.api(Method::DELETE, &format!("users/{two}"), None).await.expect(204);
+        tenant.as_operator(Method::DELETE, &format!("users/{two}"), None).await.expect(204);
         let three = add("three@example.com").await;
         // Of two that go at once, one stays.
         let (first, second) = tokio::join!(change(&one, json!({"role": "member"})), change(&three, json!({"role": "member"})));
@@ -111,7 +140,7 @@ both_engines! {
             (json!({"disabled": true}), "quite another password", 401),
             (json!({"disabled": false}), "quite another password", 200),
         ] {
-            tenant.api(Method::PATCH, &path, Some(change.clone())).await.expect(200);
+            tenant.as_operator(Method::PATCH, &path, Some(change.clone())).await.expect(200);
             assert_eq!(me(&person).await, 401, "{change} ends the logins there are");
             assert_eq!(person.log_in(password).await.status, login, "{change}");
         }
@@ -125,9 +154,9 @@ both_engines! {
         let tenant = crib.tenant().await;
         let user = text(&tenant.post("users", person("ann@example.com", "member")).await.expect(201)["user"]["id"]);
         let path = format!("users/{user}");
-        tenant.post("users", person("other@example.com", "owner")).await.expect(201);
+        tenant.as_operator(Method::POST, "users", Some(person("other@example.com", "owner"))).await.expect(201);
         for (role, disabled) in [("admin", true), ("member", false), ("admin", true), ("owner", false), ("member", true)] {
-            let change = |body: Value| tenant.api(Method::PATCH, &path, Some(body));
+            let change = |body: Value| tenant.as_operator(Method::PATCH, &path, Some(body));
             let (one, two) = tokio::join!(change(json!({"role": role})), change(json!({"disabled": disabled})));
             assert_eq!((one.status, two.status), (200, 200));
             let shown = tenant.get(&path).await.expect(200);

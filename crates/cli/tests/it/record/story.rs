@@ -205,10 +205,10 @@ async fn a_cancelled_call_is_on_the_record_whichever_step_of_the_store_fails() {
         eventually("the bus is told", cancelled).await;
         faults.fail(step);
         database.execute_batch("ROLLBACK").unwrap();
+        // The step that fails may be one of this very question.
         let told = async || {
-            // The fault may also hit the question.
-            let found = crib.api(Method::GET, "/api/audit?limit=200&eventType=call.cancelled", &tenant.key, None).await;
-            found.status == 200 && found.json()["events"].as_array().unwrap().len() == step as usize
+            let reply = crib.api(Method::GET, "/api/audit?limit=200&eventType=call.cancelled", &tenant.key, None).await;
+            reply.status == 200 && reply.json()["events"].as_array().unwrap().len() == step as usize
         };
         eventually("the cancelled call is on the record", told).await;
         faults.calm();

@@ -24,7 +24,8 @@ fn lines() -> Vec<(String, Option<Value>)> {
         sent(&notice, None),
         sent(&request(2, "tools/list", json!({})), ok(json!(2))),
         sent(&call("three", "bricks.list", json!({})), ok(json!("three"))),
-        sent(&call(4, "bricks.list", json!({"limit": 0})), error(json!(4), -32602)),
+        // A result that says so, because of the version that was agreed on.
+        sent(&call(4, "bricks.list", json!({"limit": 0})), ok(json!(4))),
         sent(&call(5, "bricks.eat", json!({})), error(json!(5), -32601)),
         sent(&request(6, "no/such", json!({})), error(json!(6), -32601)),
         sent(&cancelled, None),
@@ -127,6 +128,31 @@ async fn a_conversation() {
     assert_eq!(shown["brick"]["versions"][0]["evaluation_prompt"], "Line one\nline two \u{2028} \u{1f980}");
 }
 
+/// Bad arguments are an error or a result by what `initialize` has agreed on, also when the client does not wait for its answer.
+#[tokio::test(flavor = "multi_thread")]
+async fn bad_arguments_are_answered_as_the_agreed_version_wants() {
+    let (_place, _server, terminal) = ground(Engine::Sqlite, Ground::Running).await;
+    let bad = |id: usize| call(id, "bricks.list", json!({"limit": 0}));
+    let mut pipe = Pipe::open(&terminal, "");
+    assert_eq!(pipe.ask(&bad(0)).await["error"]["code"], -32602, "nothing is agreed on yet");
+    for (version, is_result) in [("2024-11-05", false), ("2025-06-18", false), ("2025-11-25", true), ("2099-01-01", true)] {
+        let hello = request(1, "initialize", json!({"protocolVersion": version, "capabilities": {}}));
+        // Both at once, as a script does it.
+        pipe.write(format!("{hello}\n{}", bad(2))).await;
+        let mut answers = [pipe.read().await, pipe.read().await];
+        answers.sort_by_key(|answer| answer["id"].as_u64());
+        let error = if is_result { &answers[1]["result"]["structuredContent"]["error"] } else { &answers[1]["error"] };
+        assert_eq!((&error["code"], answers[1].get("result").is_some()), (&json!(-32602), is_result), "{version}: {answers:?}");
+        let batch = pipe.ask(&json!([bad(3)])).await;
+        assert_eq!(batch[0].get("result").is_some(), is_result, "{version}: {batch}");
+        let message = modern(4, "tools/call", json!({"name": "bricks.list", "arguments": {"limit": 0}}));
+        assert_eq!(pipe.ask(&message).await["result"]["isError"], true, "a modern message names its own version");
+    }
+    pipe.write("\u{feff}{\"jsonrpc\":\"2.0\",\"id\":5,\"method\":\"ping\"}").await;
+    assert_eq!(gist(&pipe.read().await), json!({"id": 5, "ok": true}), "a byte-order mark is skipped");
+    pipe.close().await.well();
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn requests_run_side_by_side_and_each_is_answered_once() {
     const COUNT: usize = 300;
@@ -201,7 +227,7 @@ async fn the_official_client_starts_it_and_its_server_with_it() {
     let client = ().serve(TokioChildProcess::new(terminal.command("stdio")).unwrap()).await.unwrap();
     let tools = client.list_all_tools().await.unwrap();
     let names = tools.iter().map(|tool| tool.name.as_ref()).collect::<Vec<_>>();
-    assert!(names.contains(&"bricks.create_draft") && names.contains(&"kits.get"), "{names:?}");
+    assert!(names.contains(&"bricks_create_draft") && names.contains(&"kits_get"), "{names:?}");
     let draft = json!({"name": "n", "type": "score", "evaluation_prompt": "p"});
     let params = CallToolRequestParams::new("bricks.create_draft").with_arguments(draft.as_object().unwrap().clone());
     let made = serde_json::to_value(client.call_tool(params).await.unwrap()).unwrap();

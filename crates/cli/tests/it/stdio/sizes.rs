@@ -29,8 +29,19 @@ async fn lines_up_to_the_body_limit_are_all_alike() {
     for bytes in [limit + 1, 3 * limit] {
         pipe.write(ping(77, bytes)).await;
         let refused = pipe.read().await;
-        assert_eq!(gist(&refused), json!({"id": null, "code": -32700}));
+        assert_eq!(gist(&refused), json!({"id": 77, "code": -32603}), "it is answered with its own id");
+        assert_eq!(refused["error"]["data"]["kind"], "too_large", "{refused}");
         assert!(refused["error"]["message"].as_str().unwrap().contains(&limit.to_string()), "{refused}");
+    }
+    // Many clients write the id after the params; what has no id that can be read gets an answer without one.
+    let pad = "x".repeat(limit);
+    pipe.write(format!(r#"{{"method":"ping","params":{{"id":1,"pad":"{pad}"}},"jsonrpc":"2.0","id":"last"}}"#)).await;
+    assert_eq!(gist(&pipe.read().await), json!({"id": "last", "code": -32603}));
+    for line in
+        [format!("nonsense {pad}"), format!(r#"{{"jsonrpc":"2.0","method":"notifications/x","params":{{"pad":"{pad}"}}}}"#)]
+    {
+        pipe.write(line).await;
+        assert_eq!(gist(&pipe.read().await), json!({"id": null, "code": -32700}));
     }
     pipe.write(ping(78, 9_000)).await;
     assert_eq!(gist(&pipe.read().await), pong(78));
@@ -47,7 +58,7 @@ async fn the_data_folders_settings_hold_for_an_embedded_server() {
     pipe.write(ping(1, LIMIT)).await;
     assert_eq!(gist(&pipe.read().await), pong(1));
     pipe.write(ping(2, LIMIT + 1)).await;
-    assert_eq!(gist(&pipe.read().await), json!({"id": null, "code": -32700}));
+    assert_eq!(gist(&pipe.read().await), json!({"id": 2, "code": -32603}));
     // A line may end in two bytes that do not count.
     pipe.write(format!("{}\r", ping(3, LIMIT))).await;
     assert_eq!(gist(&pipe.read().await), pong(3));

@@ -22,7 +22,7 @@ impl<'c> Tenant<'c> {
     pub(crate) async fn person(&self, role: &str) -> Person<'c> {
         let email = format!("{role}@{}.example", self.org.replace('_', "-"));
         let body = json!({"email": email, "role": role, "password": PASSWORD});
-        let added = self.post("users", body).await.expect(201);
+        let added = self.as_operator(Method::POST, "users", Some(body)).await.expect(201);
         let mut person = Person {
             crib: self.crib,
             id: added["user"]["id"].as_str().unwrap().to_owned(),

@@ -60,6 +60,17 @@ impl Reply {
         body["error"].take()
     }
 
+    /// The code of a failed call: of its JSON-RPC error, or of the error inside a result with `isError`.
+    #[track_caller]
+    pub(crate) fn failed_code(&self) -> i64 {
+        let body = self.json();
+        if body.get("error").is_some() {
+            return self.error_code();
+        }
+        assert_eq!(body["result"]["isError"], true, "{body}");
+        body["result"]["structuredContent"]["error"]["code"].as_i64().unwrap_or_else(|| panic!("no error: {body}"))
+    }
+
     /// The messages of an event stream.
     pub(crate) fn events(&self) -> Vec<Value> {
         assert_eq!(self.header("content-type"), Some("text/event-stream"), "{}", self.text);

@@ -67,6 +67,11 @@ impl<'c> Tenant<'c> {
         self.crib.api(method, &format!("/api/org/{}/{path}", self.org), &self.key, body).await
     }
 
+    /// The same call by the instance admin, who alone manages owners and admins beside an owner.
+    pub(crate) async fn as_operator(&self, method: Method, path: &str, body: Option<Value>) -> Reply {
+        self.crib.api(method, &format!("/api/org/{}/{path}", self.org), &self.crib.admin_key, body).await
+    }
+
     pub(crate) async fn session(&self) -> Session<'c> {
         self.session_with(json!({})).await
     }

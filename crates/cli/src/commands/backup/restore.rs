@@ -1,0 +1,83 @@
+//! `toolcrib restore`.
+
+use std::path::PathBuf;
+
+use anyhow::Result;
+use clap::Args;
+use serde_json::json;
+use server::{MasterKeySource, Restore, RestoredInto};
+
+use super::{PlaceArgs, about, audit, totals, trails_line, watched};
+use crate::output::{print, print_json};
+
+/// What to restore, and where to.
+#[derive(Args, Debug)]
+pub(crate) struct RestoreArgs {
+    /// The backup
+    #[arg(value_name = "FILE")]
+    file: PathBuf,
+    #[command(flatten)]
+    place: PlaceArgs,
+    /// File with the master key of the server that was backed up (or set TOOLCRIB_MASTER_KEY) [default: master.key in the data folder]
+    #[arg(long, env = "TOOLCRIB_MASTER_KEY_FILE", value_name = "FILE")]
+    master_key_file: Option<PathBuf>,
+    /// Put the backup in the place of data that is there already
+    #[arg(long)]
+    replace: bool,
+    /// Restore although an audit trail in the backup does not verify
+    #[arg(long)]
+    allow_broken_audit: bool,
+    /// Print the result as JSON
+    #[arg(long)]
+    json: bool,
+}
+
+pub(crate) async fn run(args: RestoreArgs) -> Result<()> {
+    let settings = args.place.resolve(args.master_key_file.clone())?;
+    let (config, runtime) = (settings.server(), tokio::runtime::Handle::current());
+    let how = Restore { replace: args.replace, allow_broken_audit: args.allow_broken_audit };
+    let (work_config, file) = (config.clone(), args.file.clone());
+    let done = watched("restoring", move |told| server::restore(&work_config, &runtime, &file, how, told)).await?;
+    let serve = serve_command(&config);
+    if args.json {
+        let mut answer = about(&done.header, &done.sections);
+        answer["audit"] = audit(&done.trails);
+        answer["schemaNow"] = json!(done.schema);
+        answer["data"] = json!(config.data);
+        answer["into"] = json!(if config.database_url.is_some() { "postgres" } else { "sqlite" });
+        answer["replaced"] = json!(done.replaced);
+        answer["checkpoints"] = json!(done.checkpoints);
+        return print_json(&answer);
+    }
+    print(&told(&done, &config, &serve))
+}
+
+fn told(done: &RestoredInto, config: &server::Config, serve: &str) -> String {
+    let (rows, tables) = totals(&done.sections);
+    let into = match &config.database_url {
+        Some(_) => "the PostgreSQL database".to_owned(),
+        None => config.data.join("toolcrib.db").display().to_string(),
+    };
+    let mut lines = vec![format!("restored {rows} rows of {tables} tables into {into}, as they were at {}", done.header.made_at)];
+    lines.push(trails_line(&done.trails));
+    if done.schema != done.header.schema {
+        lines.push(format!("schema: migrated from {} to {}", done.header.schema, done.schema));
+    }
+    if let Some(replaced) = &done.replaced {
+        lines.push(format!("the data that was there before is in {}: delete it when you no longer need it", replaced.display()));
+    }
+    lines.push(format!("start it with: {serve}"));
+    lines.join("\n")
+}
+
+/// How to start a server on what was restored.
+fn serve_command(config: &server::Config) -> String {
+    let mut command = format!("toolcrib serve --data {}", config.data.display());
+    if let MasterKeySource::File(path) = &config.master_key {
+        command.push_str(&format!(" --master-key-file {}", path.display()));
+    }
+    if config.database_url.is_some() {
+        command.push_str(" --database-url postgres://…");
+    }
+    command
+}

@@ -1,0 +1,67 @@
+//! A backup while others write.
+
+use std::collections::BTreeSet;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use futures_util::future::join_all;
+use reqwest::Method;
+use serde_json::{Value, json};
+
+use super::{Keeper, Target, key_of};
+use crate::support::{Crib, Engine, both_engines, eventually};
+
+both_engines! {
+    async fn what_was_acknowledged_before_a_backup_began_is_in_it(engine: Engine) {
+        let crib = Crib::start(engine).await;
+        let tenant = crib.tenant().await;
+        let session = tenant.session().await;
+        let (acknowledged, over) = (Mutex::new(Vec::<String>::new()), AtomicBool::new(false));
+        let writers = join_all((0..8).map(|_| async {
+            while !over.load(Ordering::SeqCst) {
+                let brick = json!({"name": "n", "type": "boolean", "evaluation_prompt": "p"});
+                let made = session.call("bricks.create_draft", brick).await.result();
+                acknowledged.lock().unwrap().push(made["structuredContent"]["brick_id"].as_str().unwrap().to_owned());
+            }
+        }));
+        let keeper = Keeper::new();
+        let backups = async {
+            eventually("writers write", async || acknowledged.lock().unwrap().len() >= 100).await;
+            let mut before = Vec::new();
+            for file in ["first.backup", "second.backup"] {
+                before.push(acknowledged.lock().unwrap().clone());
+                keeper.back_up(&crib, file).await;
+            }
+            over.store(true, Ordering::SeqCst);
+            before
+        };
+        let (_, before) = futures_util::join!(writers, backups);
+        let all = acknowledged.lock().unwrap().len();
+        assert!(all > before[1].len(), "writers wrote during the backup");
+        for (file, before) in ["first.backup", "second.backup"].into_iter().zip(before) {
+            let target = Target::new(engine);
+            // This verifies the trail too, whose entries were written in the same transactions.
+            keeper.run(&keeper.restore_line(file, &target, &key_of(&crib))).await.ok();
+            let restored = target.start(&key_of(&crib)).await;
+            let found = bricks(&restored, &tenant.key).await;
+            let missing: Vec<_> = before.iter().filter(|id| !found.contains(*id)).collect();
+            assert!(missing.is_empty(), "{file} lacks {missing:?}");
+            assert!(found.len() < all, "{file} is of a moment before the end");
+            restored.stop().await;
+        }
+        crib.stop().await;
+    }
+}
+
+/// Every brick there is.
+async fn bricks(crib: &Crib, key: &str) -> BTreeSet<String> {
+    let (mut found, mut cursor) = (BTreeSet::new(), String::new());
+    loop {
+        let page: Value = crib.api(Method::GET, &format!("/api/bricks?limit=200{cursor}"), key, None).await.expect(200);
+        found.extend(page["bricks"].as_array().unwrap().iter().map(|brick| brick["brick_id"].as_str().unwrap().to_owned()));
+        match page["nextCursor"].as_str() {
+            Some(next) => cursor = format!("&cursor={next}"),
+            None => return found,
+        }
+    }
+}
