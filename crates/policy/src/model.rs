@@ -169,16 +169,21 @@ impl Model {
         Ok(source.infos(cedar, warnings.collect()))
     }
 
-    /// Tools that a document names and that do not exist: a statement about one would never apply.
+    /// Tools and skills that a document names and that nothing has: a statement about one would never apply.
     fn unknown_tools(&self, cedar: &str, source: &Source) -> Vec<Complaint> {
         let mut complaints = Vec::new();
         for statement in &source.statements {
             for uid in statement.policy.entity_literals() {
-                if self.types.tool.is_type_of(&uid) && self.about(&uid).is_none() {
+                let (kind, what) = match () {
+                    () if self.types.tool.is_type_of(&uid) => (words::TOOL, "tool"),
+                    () if self.types.skill.is_type_of(&uid) => (words::SKILL, "peer's skill"),
+                    () => continue,
+                };
+                if self.about(&uid).is_none() {
                     let name: &str = uid.id().as_ref();
                     let rest = cedar.get(statement.offset..).unwrap_or_default();
-                    let found = rest.find(&format!("{}::\"{}\"", words::TOOL, name.escape_debug())).unwrap_or(0);
-                    let message = format!("there is no tool `{}`", name.escape_debug());
+                    let found = rest.find(&format!("{kind}::\"{}\"", name.escape_debug())).unwrap_or(0);
+                    let message = format!("there is no {what} `{}`", name.escape_debug());
                     complaints.push(Complaint::new(statement.offset + found, message));
                 }
             }

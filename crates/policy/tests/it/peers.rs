@@ -60,7 +60,7 @@ fn each_right_is_its_own() {
 }
 
 #[test]
-fn tools_that_do_not_exist_are_found() {
+fn tools_and_skills_that_nothing_has_are_found() {
     for (text, line, column, message) in [
         ("permit(principal, action, resource == Tool::\"bricks.lst\");", 1, 39, "there is no tool `bricks.lst`"),
         (
@@ -69,6 +69,7 @@ fn tools_that_do_not_exist_are_found() {
             20,
             "there is no tool `no`",
         ),
+        ("permit(principal, action, resource == Skill::\"vercel_ops.no\");", 1, 39, "there is no peer's skill `vercel_ops.no`"),
     ] {
         let findings = model().check(text).unwrap_err();
         let found: Vec<_> = findings.iter().map(|found| (found.line, found.column, found.message.as_str())).collect();
