@@ -1,13 +1,14 @@
-//! The file's frames: a tag, a length and a payload each, inside one gzip member.
+//! The file's frames: a tag, a length, a checksum and a payload each, inside one gzip member. Gzip's own checksum stands at its end;
+//! that of a frame shows damage before anybody acts on what the frame says.
 
 use std::io::{self, BufRead, Chain, Cursor, Read, Write};
 
 use base::limits::BACKUP_FRAME_BYTES_MAX;
 use base::secret::hex;
 use base::{Error, Kind, Result, Timestamp};
-use flate2::Compression;
 use flate2::bufread::GzDecoder;
 use flate2::write::GzEncoder;
+use flate2::{Compression, Crc};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
@@ -153,6 +154,7 @@ impl<W: Write> FrameWriter<W> {
         let write = |out: &mut GzEncoder<W>| {
             out.write_all(&[tag])?;
             out.write_all(&length.to_le_bytes())?;
+            out.write_all(&checksum(tag, payload).to_le_bytes())?;
             out.write_all(payload)
         };
         write(&mut self.0).map_err(|error| unwritable(&error))
@@ -162,6 +164,13 @@ impl<W: Write> FrameWriter<W> {
     pub(super) fn finish(self) -> Result<W> {
         self.0.finish().map_err(|error| unwritable(&error))
     }
+}
+
+fn checksum(tag: u8, payload: &[u8]) -> u32 {
+    let mut sum = Crc::new();
+    sum.update(&[tag]);
+    sum.update(payload);
+    sum.sum()
 }
 
 fn unwritable(error: &io::Error) -> Error {
@@ -186,10 +195,10 @@ impl<R: BufRead> FrameReader<R> {
 
     /// The next frame: its tag and its payload. No more is held in memory than there is, whatever the frame says of its length.
     pub(super) fn next(&mut self) -> Result<(u8, &[u8])> {
-        let mut head = [0; 5];
+        let mut head = [0; 9];
         self.from.read_exact(&mut head).map_err(|error| unreadable(&error))?;
-        let [tag, length @ ..] = head;
-        let length = u32::from_le_bytes(length);
+        let [tag, a, b, c, d, sum @ ..] = head;
+        let length = u32::from_le_bytes([a, b, c, d]);
         if length > BACKUP_FRAME_BYTES_MAX {
             return Err(damaged("a frame is longer than any may be"));
         }
@@ -198,6 +207,9 @@ impl<R: BufRead> FrameReader<R> {
             self.from.by_ref().take(u64::from(length)).read_to_end(&mut self.payload).map_err(|error| unreadable(&error))?;
         if u32::try_from(read).ok() != Some(length) {
             return Err(damaged("it ends in the middle of a frame"));
+        }
+        if checksum(tag, &self.payload).to_le_bytes() != sum {
+            return Err(damaged("the checksum of a frame is wrong"));
         }
         Ok((tag, &self.payload))
     }

@@ -21,7 +21,7 @@ async fn fill(test: &TestStore) {
         for number in [i64::MIN, -1, 0, 7, i64::MAX] {
             tx.execute(PUT, &[Param::Int(number), Param::Bytes(&[0, 1, 255, b'\n'])])?;
         }
-        tx.execute(WEIGH, &params![0.1_f64 + 0.2, -0.0_f64])
+        tx.execute(WEIGH, &params![0.1_f64 + 0.2, -5e-324_f64])
     });
     fill.await.unwrap();
     let put = "INSERT INTO instance (name, value) VALUES (?1, ?2)";
