@@ -74,6 +74,7 @@ fn told(done: &RestoredInto, config: &server::Config, serve: &str) -> String {
 fn serve_command(config: &server::Config) -> String {
     let mut command = format!("toolcrib serve --data {}", config.data.display());
     if let MasterKeySource::File(path) = &config.master_key {
+        let path = std::path::absolute(path).unwrap_or_else(|_| path.clone());
         command.push_str(&format!(" --master-key-file {}", path.display()));
     }
     if config.database_url.is_some() {

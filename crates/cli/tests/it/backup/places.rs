@@ -20,8 +20,14 @@ both_engines! {
         crib.tenant().await;
         let place = place_of(&crib);
         let said = keeper.run(&format!("restore crib.backup {place} --replace")).await;
-        let expected = if engine == Engine::Sqlite { "another server uses the data folder" } else { "a server is connected" };
-        assert!(said.refused(1).contains(expected), "{said:?}");
+        assert!(said.refused(1).contains("another server uses the data folder"), "{said:?}");
+        if let Some(url) = crib.database_url() {
+            // From another folder the database itself tells.
+            let elsewhere = Target { database_url: Some(url), ..Target::new(Engine::Sqlite) };
+            let line = keeper.restore_line("crib.backup", &elsewhere, &key_of(&crib));
+            let said = keeper.run(&format!("{line} --replace")).await;
+            assert!(said.refused(1).contains("a server is connected") && !elsewhere.data().exists(), "{said:?}");
+        }
         let url = crib.database_url();
         let folder = crib.stop_and_keep().await;
         let said = keeper.run(&format!("restore crib.backup {place}")).await;

@@ -39,9 +39,7 @@ async fn fill(tenant: &Tenant<'_>) -> (String, String, String) {
     let brick = brick.await.result()["structuredContent"]["brick_id"].as_str().unwrap().to_owned();
     let owner = tenant.person("owner").await;
     owner.api(Method::POST, &format!("/api/bricks/{brick}/publish"), None).await.expect(200);
-    let kit = json!({"name": "Replies", "bricks": [{"brick_id": brick}]});
-    let kit = session.call("kits.create_draft", kit).await;
-    assert_eq!(kit.status, 200, "{}", kit.text);
+    session.call("kits.create_draft", json!({"name": "Replies", "brick_ids": [brick]})).await.result();
     session.call("af_memory_remember", json!({"content": "We store money as integer cents"})).await.result();
     let fact = json!({"source": {"name": "checkout"}, "relationship": "stores_carts_in", "target": {"name": "Redis"}});
     session.call("graph_ingest", json!({"triplets": [fact]})).await.result();
