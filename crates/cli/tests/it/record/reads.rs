@@ -35,8 +35,8 @@ both_engines! {
         }
         assert!(routes > 8, "{routes}");
         // One that only says what it would merge shows entities, too.
-        let path = format!("projects/{}/graph/entities/{}/merge", things.project, things.merged);
-        let dry = tenant.post(&path, json!({"into": things.entity, "dryRun": true})).await;
+        let path = format!("projects/{}/graph/entities/{}/merge", things.project, things.entity);
+        let dry = tenant.post(&path, json!({"into": things.merged, "dryRun": true})).await;
         dry.expect(200);
         assert_eq!(told(&tenant, &dry).await[0]["eventType"], "data.read", "{}", dry.text);
         // A question's words are nobody's but the asker's.
