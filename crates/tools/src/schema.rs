@@ -57,7 +57,9 @@ pub(crate) fn output_schema<T: JsonSchema>(may_be_off: bool) -> Value {
     let mut variants = vec![json!({ "required": required })];
     let mut also = |name: &str, property: Value| {
         variants.push(json!({ "required": [name] }));
-        schema["properties"][name] = property;
+        if let Some(properties) = schema.get_mut("properties").and_then(Value::as_object_mut) {
+            properties.insert(name.to_owned(), property);
+        }
     };
     also(
         "error",

@@ -74,7 +74,7 @@ impl Snapshot for Still<'_> {
         let mut statement = self.connection.prepare(&select_all(table)).map_err(from_sqlite)?;
         let mut rows = statement.query([]).map_err(from_sqlite)?;
         while let Some(row) = rows.next().map_err(from_sqlite)? {
-            let value = |index| Ok(value(row.get_ref(index).map_err(from_sqlite)?, table)?);
+            let value = |index| value(row.get_ref(index).map_err(from_sqlite)?, table);
             each(&(0..table.columns.len()).map(value).collect::<Result<Vec<_>>>()?)?;
         }
         Ok(())

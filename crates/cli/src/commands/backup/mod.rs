@@ -110,11 +110,8 @@ async fn back_up(place: &PlaceArgs, target: PathBuf, as_json: bool) -> Result<()
         None => "wherever the server gets it from".to_owned(),
     };
     if as_json {
-        let mut answer = about(&made.header, &made.sections);
-        answer["file"] = json!(made.file);
-        answer["bytes"] = json!(made.bytes);
-        answer["masterKey"] = json!({"included": false, "file": key_file});
-        return print_json(&answer);
+        let more = json!({"file": made.file, "bytes": made.bytes, "masterKey": {"included": false, "file": key_file}});
+        return print_json(&with(about(&made.header, &made.sections), more));
     }
     let (rows, tables) = totals(&made.sections);
     print(&format!(
@@ -133,15 +130,20 @@ async fn verify(file: PathBuf, master_key_file: Option<PathBuf>, as_json: bool) 
     let found = watched("verifying", move |told| server::verify_backup(&file, &key, told)).await?;
     let good = found.trails.broken_count == 0;
     if as_json {
-        let mut answer = about(&found.header, &found.sections);
-        answer["audit"] = audit(&found.trails);
-        answer["masterKeyChecked"] = json!(found.master_key_checked);
-        answer["valid"] = json!(good);
-        print_json(&answer)?;
+        let more = json!({"audit": audit(&found.trails), "masterKeyChecked": found.master_key_checked, "valid": good});
+        print_json(&with(about(&found.header, &found.sections), more))?;
     } else {
         print(&harmless(&verdict(&found), true))?;
     }
     Ok(good)
+}
+
+/// An answer with more members.
+fn with(mut answer: Value, more: Value) -> Value {
+    if let (Value::Object(members), Value::Object(more)) = (&mut answer, more) {
+        members.extend(more);
+    }
+    answer
 }
 
 fn verdict(found: &Verified) -> String {

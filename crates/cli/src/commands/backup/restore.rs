@@ -7,7 +7,7 @@ use clap::Args;
 use serde_json::json;
 use server::{MasterKeySource, Restore, RestoredInto};
 
-use super::{PlaceArgs, about, audit, totals, trails_line, watched};
+use super::{PlaceArgs, about, audit, totals, trails_line, watched, with};
 use crate::output::{print, print_json};
 
 /// What to restore, and where to.
@@ -40,14 +40,15 @@ pub(crate) async fn run(args: RestoreArgs) -> Result<()> {
     let done = watched("restoring", move |told| server::restore(&work_config, &runtime, &file, how, told)).await?;
     let serve = serve_command(&config);
     if args.json {
-        let mut answer = about(&done.header, &done.sections);
-        answer["audit"] = audit(&done.trails);
-        answer["schemaNow"] = json!(done.schema);
-        answer["data"] = json!(config.data);
-        answer["into"] = json!(if config.database_url.is_some() { "postgres" } else { "sqlite" });
-        answer["replaced"] = json!(done.replaced);
-        answer["checkpoints"] = json!(done.checkpoints);
-        return print_json(&answer);
+        let more = json!({
+            "audit": audit(&done.trails),
+            "schemaNow": done.schema,
+            "data": config.data,
+            "into": if config.database_url.is_some() { "postgres" } else { "sqlite" },
+            "replaced": done.replaced,
+            "checkpoints": done.checkpoints,
+        });
+        return print_json(&with(about(&done.header, &done.sections), more));
     }
     print(&told(&done, &config, &serve))
 }
