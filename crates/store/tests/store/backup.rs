@@ -159,14 +159,22 @@ async fn no_byte_of_a_backup_can_change_unseen() {
     let mut seen = Seen(None);
     assert_eq!(backup::read(bytes.as_slice(), &mut [&mut seen]).unwrap().sections, saved.sections);
     assert_eq!(seen.0.unwrap(), saved.header);
+    let mut unused = 0;
     for place in 0..bytes.len() {
         for bit in [1, 0x80] {
             let mut flipped = bytes.clone();
             flipped[place] ^= bit;
-            let refused = backup::read(flipped.as_slice(), &mut []).unwrap_err();
-            assert_eq!(refused.kind(), Kind::InvalidParams, "byte {place}: {refused}");
+            match backup::read(flipped.as_slice(), &mut []) {
+                Err(refused) => assert_eq!(refused.kind(), Kind::InvalidParams, "byte {place}: {refused}"),
+                // Compression leaves a few bits unused: with them changed, the file still holds exactly what was saved.
+                Ok(read) => {
+                    assert_eq!((&read.header, &read.sections), (&saved.header, &saved.sections), "byte {place}");
+                    unused += 1;
+                }
+            }
         }
     }
+    assert!(unused <= 16, "{unused} changed bits of {} bytes were not seen", bytes.len());
     for more in [&b"x"[..], &bytes] {
         let refused = backup::read([&bytes, more].concat().as_slice(), &mut []).unwrap_err();
         assert!(refused.message().contains("something follows its end"), "{refused}");
