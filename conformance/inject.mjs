@@ -1,15 +1,14 @@
-// Preloaded into the conformance suite (`node --import`), which has no options for credentials and for patience: every
-// request that it makes gets the headers in TOOLCRIB_HEADERS (a JSON object), unless it sets them itself, and it waits
-// longer for what it reads from a stream.
+// Preloaded into the conformance suite (`node --import`), which has no options for credentials or timeouts. It adds the headers in
+// TOOLCRIB_HEADERS (a JSON object) to every request that does not set them, and it extends the suite's timeouts for reading streams.
 import http from 'node:http';
 import { createRequire } from 'node:module';
 
-// The suite's own copy, wherever it is installed: its global dispatcher also carries what `fetch` sends.
+// Use the suite's own copy of undici, because its global dispatcher also sends the requests of `fetch`.
 const { Agent, setGlobalDispatcher } = createRequire(process.argv[1])('undici');
 
 const added = Object.entries(JSON.parse(process.env.TOOLCRIB_HEADERS ?? '{}'));
 
-// undici takes headers as an object, as pairs, or as one flat array of names and values.
+// undici accepts headers as an object, as pairs, or as one flat array of names and values.
 function flat(headers) {
   if (!headers) return [];
   if (Array.isArray(headers)) return headers.flat();
@@ -34,8 +33,8 @@ http.request = (...args) => {
   return made;
 };
 
-// Some of its checks read a stream for 500 to 1500 ms, which a busy machine may need for the first event alone. Those that
-// wait for something end when it is there; one waits in vain, so this is not longer than it must be.
+// Some checks read a stream for 500 to 1500 ms. A busy machine can need that long for the first event. Most checks end as soon as the event
+// arrives, but one always waits for the whole time, so keep this short.
 const STREAM_MS = 6_000;
 const later = globalThis.setTimeout;
 globalThis.setTimeout = (work, ms, ...rest) => later(work, ms >= 500 && ms <= 1_500 ? STREAM_MS : ms, ...rest);

@@ -1,4 +1,4 @@
-"""An agent that runs by itself: key and secret for a token, and only the tools it was given."""
+"""An unattended agent: it exchanges key and secret for a token, and sees only its own tools."""
 
 from toolcrib_http import URL, org_and_project, rpc, send
 

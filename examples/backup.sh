@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# A server is backed up while it runs, the backup is checked and restored elsewhere, and a second server starts on it: what agents
-# remembered is there, and the audit trail verifies and goes on. Everything is in a folder that is gone in the end.
+# Backs up a running server, verifies the backup, restores it in another folder, and starts a second server there. The memory is restored,
+# and the audit trail verifies and continues. Everything is in a temporary folder.
 # Usage: examples/backup.sh [path of the toolcrib binary]
 set -euo pipefail
 
@@ -27,14 +27,14 @@ install -m 600 "$folder/first/master.key" "$folder/kept-apart.key"
 stat -c '%a %n' "$backup" | sed "s|$folder/||; s|toolcrib-.*Z|toolcrib-TIME|"
 
 echo "== Is it whole?"
-"$toolcrib" backup verify "$backup" | sed -n 's/^whole: .*/whole/p; s/, [0-9]* entries.*//p'
+"$toolcrib" backup verify "$backup" | sed -n 's/^complete: .*/complete/p; s/, [0-9]* entries.*//p'
 
 echo "== The first server is lost; the backup is restored elsewhere"
 stop
 rm -rf "$folder/first"
 export TOOLCRIB_DATA="$folder/second"
-"$toolcrib" restore "$backup" 2>&1 | cut -d : -f 1-2 || true
-"$toolcrib" restore "$backup" --master-key-file "$folder/kept-apart.key" | sed -n 's/^start it with: /start it with: /p' | sed "s|$folder/||g"
+"$toolcrib" restore "$backup" 2>&1 | cut -d ';' -f 1 || true
+"$toolcrib" restore "$backup" --master-key-file "$folder/kept-apart.key" | sed -n 's/^start the server with: /start the server with: /p' | sed "s|$folder/||g"
 
 echo "== A server there knows what was remembered, and its audit trail verifies"
 start "$folder/second" --master-key-file "$folder/kept-apart.key"

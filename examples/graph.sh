@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Two agents and a knowledge graph: one states facts, the other finds the way between two things and judges what helped. On a server
-# of its own that is gone in the end.
+# Two agents share a knowledge graph: one stores facts, the other finds a path between two entities and rates a fact. Uses a temporary
+# server.
 # Usage: examples/graph.sh [path of the toolcrib binary]
 set -euo pipefail
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Two agents in two sessions: one remembers five things, the other asks in other words. Then another project takes all of it in.
-# On a server of its own that is gone in the end.
+# Two agents in two sessions: one saves five notes, the other finds them in other words. Then another project imports them. Uses a
+# temporary server.
 # Usage: examples/memory.sh [path of the toolcrib binary]
 set -euo pipefail
 
@@ -23,7 +23,7 @@ remember "The staging database is wiped every night at three" fact
 remember "Use pnpm: the lock file of npm breaks the build machine" convention
 remember "Login tokens expire after fifteen minutes and there is no refresh" fact
 remember "The checkout test fails when the clock passes midnight" error
-# Meaning follows words within moments.
+# The server computes vectors in the background. Wait for them.
 until "$toolcrib" memory report --json | grep -q '"waiting": 0'; do sleep 0.1; done
 
 echo "== Another asks in other words"

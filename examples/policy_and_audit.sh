@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# One tool is taken from one agent, and the refusal is proved afterwards, on a server of its own that is gone in the end.
+# Forbids one tool for one agent, finds the refusal in the audit trail, and verifies the trail offline. Uses a temporary server.
 # Usage: examples/policy_and_audit.sh [path of the toolcrib binary]
-# Needs curl and Python 3; the last step also the Python package `cryptography`.
+# Needs curl, Python 3 and the Python package `cryptography`.
 set -euo pipefail
 
 toolcrib=$(realpath "$(command -v "${1:-toolcrib}")")
@@ -17,7 +17,7 @@ for _ in $(seq 100); do grep -q ready "$folder/ready" && break; sleep 0.1; done
 url=$(sed -n 's/^ *url *//p' "$folder/ready")
 
 member() { python3 -c 'import json, sys; print(json.load(sys.stdin)[sys.argv[1]])' "$1"; }
-# What the agent asks at its own door, and what is answered.
+# Sends a request to the agent door and prints the answer.
 ask() {
   curl -sS --noproxy '*' "$url/api/mcp" -H "Authorization: Bearer $token" -H 'Content-Type: application/json' \
     -H 'Accept: application/json, text/event-stream' -d "{\"jsonrpc\": \"2.0\", \"id\": 1, \"method\": \"$1\", \"params\": $2}"
@@ -30,30 +30,30 @@ token=$(python3 -c 'import json, sys; agent = json.load(sys.stdin); print(json.d
   curl -sS --noproxy '*' "$url/api/agents/authenticate" -H 'Content-Type: application/json' -d @- | member access_token)
 tools
 
-echo; echo "== One of them is forbidden, and is gone from its list with the next request"
+echo; echo "== Forbid one of them: the next request no longer lists it"
 "$toolcrib" policy forbid --tool bricks.create_draft --agent ci-bot
 tools
 
 echo; echo "== It calls it anyway"
 ask tools/call '{"name": "bricks.create_draft", "arguments": {"name": "x", "type": "boolean", "evaluation_prompt": "y?"}}'; echo
 
-echo; echo "== Why was that?"
+echo; echo "== Why was it refused?"
 "$toolcrib" policy explain --agent ci-bot --tool bricks.create_draft
 
-echo; echo "== The refusal is on the record"
+echo; echo "== The audit trail has the refusal"
 "$toolcrib" audit list --type call.refused
 
-echo; echo "== The whole record, the keys, and how long it is"
+echo; echo "== Export the trail, the keys and a checkpoint"
 "$toolcrib" audit export --out "$folder/audit.jsonl"
 "$toolcrib" audit jwks --out "$folder/keys.json"
 "$toolcrib" audit checkpoint --out "$folder/checkpoint.json"
 
-echo; echo "== Verified without the server, twice"
+echo; echo "== Verify without the server, twice"
 kill "$server" && wait "$server" || true
 cd "$folder" && unset TOOLCRIB_DATA
 "$toolcrib" audit verify --log audit.jsonl --jwks keys.json --checkpoint checkpoint.json
 python3 "$examples/verify_audit.py" audit.jsonl keys.json checkpoint.json
 
-echo; echo "== Whoever changes a word of it is found out"
+echo; echo "== A changed word is detected"
 sed 's/call\.refused/call.completed/' audit.jsonl > forged.jsonl
 "$toolcrib" audit verify --log forged.jsonl --jwks keys.json || echo "exit code $?"

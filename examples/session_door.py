@@ -1,4 +1,4 @@
-"""One session from opening to outcome: the door that launched agents use."""
+"""One session from opening to outcome, through the door for launched agents."""
 
 from toolcrib_http import call, org_and_project, rpc, send
 

@@ -1,4 +1,4 @@
-"""A few lines over urllib that the examples share."""
+"""Helpers over urllib that the examples share."""
 
 import json
 import os
@@ -10,7 +10,7 @@ KEY = os.environ["TOOLCRIB_KEY"]
 
 
 def send(method, path, body=None, key=KEY):
-    """Sends JSON and returns the answer's JSON; an answer that is an error is shown and ends the example."""
+    """Sends JSON and returns the JSON of the answer. Prints an HTTP error and exits."""
     url = path if path.startswith("http") else URL + path
     data = None if body is None else json.dumps(body).encode()
     request = urllib.request.Request(url, data, {"Authorization": f"Bearer {key}"}, method=method)
@@ -22,13 +22,13 @@ def send(method, path, body=None, key=KEY):
 
 
 def rpc(url, key, method, **params):
-    """One JSON-RPC request through a door; returns (result, error)."""
+    """Sends one JSON-RPC request to a door. Returns (result, error)."""
     answer = send("POST", url, {"jsonrpc": "2.0", "id": 1, "method": method, "params": params}, key)
     return answer.get("result"), answer.get("error")
 
 
 def call(url, key, tool, **arguments):
-    """Calls a tool; an error ends the example."""
+    """Calls a tool. Prints an error and exits."""
     result, error = rpc(url, key, "tools/call", name=tool, arguments=arguments)
     if error:
         raise SystemExit(f"{tool}: {error}")
@@ -36,7 +36,7 @@ def call(url, key, tool, **arguments):
 
 
 def org_and_project():
-    """The key's own org, and its first project."""
+    """Returns the key's org and its first project."""
     org = send("GET", "/api/orgs")["orgs"][0]["id"]
     projects = send("GET", f"/api/org/{org}/projects")["projects"]
     project = projects[0] if projects else send("POST", f"/api/org/{org}/projects", {"name": "example"})["project"]

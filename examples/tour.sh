@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# A tour of the command line on a server of its own, in a folder that is gone afterwards.
+# A tour of the command line on a temporary server, in a temporary folder.
 # Usage: examples/tour.sh [path of the toolcrib binary]
 set -euo pipefail
 

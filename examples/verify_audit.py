@@ -1,7 +1,7 @@
 """Verifies an exported audit trail without Toolcrib: verify_audit.py LOG JWKS [CHECKPOINT]
 
-It follows docs/audit-format.md and shares no code with the server. Ed25519 comes from the package `cryptography`; canonical JSON
-(RFC 8785) is written out here, whole, with `json` for strings and `repr` for a double's digits. Exit code 0: valid. 1: broken."""
+It follows docs/audit-format.md and shares no code with the server. Ed25519 comes from the package `cryptography`. Canonical JSON
+(RFC 8785) is implemented here, with `json` for strings and `repr` for the digits of a double. Exit code 0: valid. 1: broken."""
 import base64, datetime, decimal, hashlib, json, pathlib, re, sys
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 
@@ -14,7 +14,7 @@ def need(condition, why):
     if not condition: raise ValueError(why)
 
 def unique(pairs):
-    need(len(dict(pairs)) == len(pairs), "a member stands twice")
+    need(len(dict(pairs)) == len(pairs), "a member occurs twice")
     return dict(pairs)
 
 def canonical(value, depth=0):
@@ -69,7 +69,7 @@ def verify(log, keys, checkpoint, at):
         need(entry["workspaceId"] == workspace and number == at["next"], f"{number} of {entry['workspaceId']} stands here")
         need(entry["prevHash"] == head and re.fullmatch("[0-9a-f]{64}", head), "prevHash is not the entryHash before it")
         digest = hashlib.sha256((canonical({name: entry[name] for name in entry.keys() - SEAL}) + head).encode())
-        need(entry["entryHash"] == digest.hexdigest(), "entryHash is not the hash of what it says")
+        need(entry["entryHash"] == digest.hexdigest(), "entryHash is not the hash of the event")
         need(kid in (None, entry["kid"]), f"the key changed to {entry['kid']} without an announcement")
         check_signature(keys, entry, entry["occurredAt"], digest.digest())
         kid, head = entry["kid"], entry["entryHash"]

@@ -3,7 +3,7 @@
 
     WEBHOOK_SECRET=whsec_... python3 examples/webhook_receiver.py [PORT]
 
-Port 0, the default, picks a free one; the first line says which. Nothing but Python 3 is needed.
+The default port 0 picks a free port; the first line of output shows it. Needs only Python 3.
 """
 
 import base64
@@ -15,12 +15,12 @@ import sys
 import time
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
-# Older messages are somebody's recording.
+# Refuse older messages, because they may be replays.
 TOLERANCE_SECONDS = 5 * 60
 
 
 def verify(secret: str, headers, body: bytes) -> None:
-    """Raises ValueError unless `body` was signed with `secret` a short while ago."""
+    """Raises ValueError unless `body` was recently signed with `secret`."""
     message_id = headers.get("webhook-id", "")
     timestamp = headers.get("webhook-timestamp", "")
     if not timestamp.isdigit() or abs(time.time() - int(timestamp)) > TOLERANCE_SECONDS:
@@ -28,19 +28,19 @@ def verify(secret: str, headers, body: bytes) -> None:
     key = base64.b64decode(secret.removeprefix("whsec_"))
     signed = f"{message_id}.{timestamp}.".encode() + body
     expected = base64.b64encode(hmac.new(key, signed, hashlib.sha256).digest()).decode()
-    # Several signatures may stand there, with spaces between them.
+    # The header can contain several signatures, separated by spaces.
     for signature in headers.get("webhook-signature", "").split(" "):
         version, _, value = signature.partition(",")
         if version == "v1" and hmac.compare_digest(value, expected):
             return
-    raise ValueError("the signature is not that of the secret")
+    raise ValueError("the signature does not match")
 
 
 class Receiver(BaseHTTPRequestHandler):
     # Keeps connections open between messages.
     protocol_version = "HTTP/1.1"
     secret = ""
-    # A message may arrive more than once. A real receiver keeps the ids where they outlive it.
+    # A message can arrive more than once. A real receiver stores the ids durably.
     seen: set[str] = set()
 
     def do_POST(self) -> None:
@@ -52,7 +52,7 @@ class Receiver(BaseHTTPRequestHandler):
             print(f"refused: {error}", flush=True)
             return
         message = json.loads(body)
-        # Answer first, work afterwards: the sender waits ten seconds, then sends it again.
+        # Answer first and process later, because the sender retries after ten seconds.
         self.answer(204, "")
         if message["id"] in self.seen:
             return
@@ -71,7 +71,7 @@ class Receiver(BaseHTTPRequestHandler):
             self.wfile.write(text.encode())
 
     def log_message(self, *_) -> None:
-        """The messages themselves are printed; requests need not be."""
+        """Do not log requests, because the messages are printed."""
 
 
 def main() -> None:

@@ -1,21 +1,21 @@
-//! The two events that the chain itself listens to: a new key, and a beginning that was removed.
+//! The two events that a verifier acts on: a key rotation, and the removal of the oldest entries.
 
 use serde::Deserialize;
 use serde_json::{Value, json};
 
 use crate::{EntryHash, VerifyingKey};
 
-/// The last event that a key signs: it names the key that signs from the next entry on.
+/// The last event that a key signs. It names the key that signs from the next entry on.
 pub const KEY_ROTATED: &str = "audit.key_rotated";
-/// Entries from the beginning were removed, as retention asks for.
+/// The oldest entries were removed by retention.
 pub const PRUNED: &str = "audit.pruned";
 
-/// The payload of [`KEY_ROTATED`]. The old key signs that event, and so vouches for the new one.
+/// The payload of [`KEY_ROTATED`]. The old key signs that event and so vouches for the new key.
 pub fn key_rotated(old: &VerifyingKey, new: &VerifyingKey) -> Value {
     json!({"newKey": new.x(), "newKid": new.kid(), "oldKid": old.kid()})
 }
 
-/// The payload of [`PRUNED`]: entries up to `through_sequence`, whose hash was `head_hash`, are gone.
+/// The payload of [`PRUNED`]: the entries up to `through_sequence` were removed, and the last of them had the hash `head_hash`.
 pub fn pruned(through_sequence: u64, head_hash: &EntryHash) -> Value {
     json!({"headHash": head_hash.hex(), "throughSequence": through_sequence})
 }
@@ -28,9 +28,9 @@ struct KeyRotated {
     old_kid: String,
 }
 
-/// The name of the key that follows the one named `kid`, as a payload of [`KEY_ROTATED`] announces it.
+/// Reads the name of the new key from a [`KEY_ROTATED`] payload that the key `kid` signed.
 pub(crate) fn next_kid(payload: &str, kid: &str) -> Result<String, String> {
-    let said: KeyRotated = serde_json::from_str(payload).map_err(|error| format!("it does not name the new key: {error}"))?;
+    let said: KeyRotated = serde_json::from_str(payload).map_err(|error| format!("the new key is missing: {error}"))?;
     if said.old_kid != kid {
         return Err(format!("it replaces `{}`, but `{kid}` signed it", said.old_kid));
     }
@@ -40,7 +40,7 @@ pub(crate) fn next_kid(payload: &str, kid: &str) -> Result<String, String> {
     }
 }
 
-/// What a payload of [`PRUNED`] says is gone.
+/// The payload of [`PRUNED`].
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Pruned {
@@ -49,5 +49,5 @@ pub(crate) struct Pruned {
 }
 
 pub(crate) fn read_pruned(payload: &str) -> Result<Pruned, String> {
-    serde_json::from_str(payload).map_err(|error| format!("it does not say what was removed: {error}"))
+    serde_json::from_str(payload).map_err(|error| format!("the removed range is missing: {error}"))
 }

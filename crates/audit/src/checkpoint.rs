@@ -1,5 +1,5 @@
-//! A checkpoint: so many entries, and the last of them had this hash. Kept somewhere else, it shows what the chain alone
-//! cannot: a tail that was cut off, and a chain that its key's holder wrote anew.
+//! A checkpoint states how many entries a chain has, and the hash of the last one. Stored elsewhere, it proves what the chain
+//! alone cannot: that the tail was cut off, or that the owner of the key rewrote the chain.
 
 use base::{Error, Kind, Result, Timestamp};
 use serde::{Deserialize, Serialize};
@@ -12,22 +12,22 @@ use crate::{EntryHash, Signature, SigningKey, VerifyingKey};
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Checkpoint {
-    /// Whose chain it is.
+    /// The workspace of the chain.
     pub workspace_id: String,
-    /// How many entries it has: the last one's sequence number.
+    /// The number of entries, which is the sequence number of the last one.
     pub size: u64,
-    /// The last one's hash in hex; 64 zeros when there is none.
+    /// The hash of the last entry in hex; 64 zeros if there is none.
     pub head_hash: String,
-    /// When this was so, in RFC 3339 with milliseconds.
+    /// When it was signed, in RFC 3339 with milliseconds.
     pub at: String,
     /// The name of the key that signed.
     pub kid: String,
-    /// The signature over the canonical form of the rest, in base64url.
+    /// The signature over the canonical form of the other members, in base64url.
     pub signature: String,
 }
 
 impl Checkpoint {
-    /// Signs that `workspace` has `size` entries, of which the last has the hash `head`.
+    /// Signs that `workspace` has `size` entries and that the last one has the hash `head`.
     pub fn sign(workspace: &str, size: u64, head: &EntryHash, at: Timestamp, key: &SigningKey) -> Self {
         let mut checkpoint = Self {
             workspace_id: workspace.to_owned(),
@@ -41,28 +41,28 @@ impl Checkpoint {
         checkpoint
     }
 
-    /// Reads one as the server gives it. Whether its signature is right is another question.
+    /// Parses a checkpoint of the server. This does not check its signature.
     ///
     /// # Errors
-    /// When the bytes are no checkpoint.
+    /// If the bytes are not a checkpoint.
     pub fn parse(bytes: &[u8]) -> Result<Self> {
-        let refused = |why: String| Error::new(Kind::InvalidParams, format!("this is no checkpoint: {why}"));
+        let refused = |why: String| Error::new(Kind::InvalidParams, format!("not a checkpoint: {why}"));
         let text = std::str::from_utf8(bytes).map_err(|error| refused(error.to_string()))?;
         if !canonical::is_object(text) {
-            return Err(refused("it is no JSON object".to_owned()));
+            return Err(refused("it is not a JSON object".to_owned()));
         }
         let checkpoint: Self = serde_json::from_str(text).map_err(|error| refused(error.to_string()))?;
         if checkpoint.size > INTEGER_MAX || EntryHash::parse(&checkpoint.head_hash).is_none() || checkpoint.time().is_none() {
-            return Err(refused("its size, hash or time is not spelled as checkpoints spell it".to_owned()));
+            return Err(refused("its size, hash or time has the wrong format".to_owned()));
         }
         Ok(checkpoint)
     }
 
-    /// Reads a file of them: one checkpoint, however it is laid out, or one a line as a server writes them by itself. A last line
-    /// without its line break is half a line, left by a server that was killed, and says nothing.
+    /// Parses a file of checkpoints: a single one in any layout, or one per line as the server writes them. A last line without
+    /// a line break is ignored: a killed server left it incomplete.
     ///
     /// # Errors
-    /// When a line is no checkpoint, or there is none.
+    /// If a line is not a checkpoint, or there is none.
     pub fn parse_file(bytes: &[u8]) -> Result<Vec<Self>> {
         let whole = bytes.iter().rposition(|byte| *byte == b'\n').and_then(|end| bytes.get(..end)).unwrap_or_default();
         let mut lines = (1..).zip(whole.split(|byte| *byte == b'\n')).filter(|(_, line)| !line.trim_ascii().is_empty());
@@ -86,7 +86,7 @@ impl Checkpoint {
         exact_time(&self.at)
     }
 
-    /// The canonical form of everything but the signature.
+    /// The canonical form of all members except the signature.
     fn signed_text(&self) -> String {
         let mut text = String::with_capacity(320);
         for (name, value) in [("{\"at\":", &self.at), (",\"headHash\":", &self.head_hash), (",\"kid\":", &self.kid)] {
@@ -114,7 +114,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_signed_is_the_canonical_form_of_the_rest() {
+    fn the_signature_covers_the_canonical_form_of_the_other_members() {
         let (checkpoint, key) = checkpoint();
         let mut value = serde_json::to_value(&checkpoint).unwrap();
         let signature = value.as_object_mut().unwrap().remove("signature").unwrap();
@@ -126,7 +126,7 @@ mod tests {
     }
 
     #[test]
-    fn members_are_in_the_contracts_order_and_read_back_however_they_are_laid_out() {
+    fn members_keep_their_order_and_any_layout_is_read() {
         let (checkpoint, _) = checkpoint();
         let text = serde_json::to_string(&checkpoint).unwrap();
         let places = ["workspaceId", "size", "headHash", "at", "kid", "signature"].map(|name| text.find(name).unwrap());
@@ -136,7 +136,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_checkpoint_is_refused() {
+    fn malformed_checkpoints_are_refused() {
         let (checkpoint, _) = checkpoint();
         let text = serde_json::to_string(&checkpoint).unwrap();
         let wrong = [
@@ -155,7 +155,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_has_one_however_it_is_laid_out_or_one_a_line() {
+    fn a_file_has_one_in_any_layout_or_one_per_line() {
         let (checkpoint, _) = checkpoint();
         let line = serde_json::to_string(&checkpoint).unwrap();
         let pretty = serde_json::to_string_pretty(&checkpoint).unwrap();
@@ -170,7 +170,7 @@ mod tests {
             assert_eq!(Checkpoint::parse_file(text.as_bytes()).unwrap(), vec![checkpoint.clone(); count], "{text}");
         }
         let error = Checkpoint::parse_file(format!("{line}\n{half}\n{line}\n").as_bytes()).unwrap_err();
-        assert!(error.message().starts_with("line 2: this is no checkpoint"), "{error}");
+        assert!(error.message().starts_with("line 2: not a checkpoint"), "{error}");
         for nothing in ["", "\n", half, "[]\n"] {
             assert!(Checkpoint::parse_file(nothing.as_bytes()).is_err(), "{nothing}");
         }

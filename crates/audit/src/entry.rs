@@ -1,4 +1,4 @@
-//! An entry: an event with its place in the chain. It is a row, and it is a line of an export.
+//! An entry: an event with its position in the chain. It is a row in the store and a line in an export.
 
 use std::borrow::Cow;
 
@@ -8,26 +8,26 @@ use serde_json::value::RawValue;
 use crate::Event;
 use crate::canonical::{write_optional, write_string};
 
-/// An event and what the chain adds to it. Hashes, signature and key are texts, as a row and a line hold them: whether they
-/// are right is the verifier's question, not the reader's.
+/// An event and the fields that the chain adds. Hashes, signature and key are plain texts, as in a row or a line. The verifier
+/// checks them, not the reader.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Entry<'a> {
     /// What happened.
     pub event: Event<'a>,
-    /// Its number in its workspace, from 1, without a gap.
+    /// Its number in the workspace, from 1, without gaps.
     pub sequence: u64,
     /// The hash of the entry before it, in hex.
     pub prev_hash: Cow<'a, str>,
     /// Its own hash, in hex.
     pub entry_hash: Cow<'a, str>,
-    /// The signature over that hash, in base64url.
+    /// The signature over its hash, in base64url.
     pub signature: Cow<'a, str>,
     /// The name of the key that signed.
     pub kid: Cow<'a, str>,
 }
 
 impl Entry<'_> {
-    /// Appends the entry as a line of an export, with its line break. The payload is copied, not read.
+    /// Appends the entry as a line of an export, with a line break. The payload is copied without parsing it.
     pub fn write_line(&self, out: &mut Vec<u8>) {
         let event = &self.event;
         let mut line = String::with_capacity(event.payload.len() + 800);
@@ -62,7 +62,7 @@ impl Entry<'_> {
     }
 }
 
-/// The same members in the same order as a line, for answers that hold entries.
+/// The same members in the same order as in a line, for API answers with entries.
 impl Serialize for Entry<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let event = &self.event;

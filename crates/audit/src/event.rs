@@ -1,7 +1,7 @@
-//! An event, from what happened to its place in the chain.
+//! An event, from its draft to its position in the chain.
 //!
-//! Making it canonical is the expensive half and needs no place in the chain, so it is done first ([`Draft::prepare`]); what
-//! has to wait for the entry before it is one hash over a few bytes and one signature ([`Prepared::seal`]).
+//! Canonicalization is the expensive part and does not depend on the position, so it comes first ([`Draft::prepare`]). Only one
+//! hash over a few bytes and one signature must wait for the previous entry ([`Prepared::seal`]).
 
 use std::borrow::Cow;
 
@@ -16,36 +16,36 @@ use crate::{Entry, EntryHash, Signature, SigningKey};
 /// A column's text.
 pub type Text = Cow<'static, str>;
 
-/// What happened, as it is told to the trail.
+/// A new event.
 #[derive(Clone, Debug)]
 pub struct Draft {
-    /// The event's own id.
+    /// The event's id.
     pub id: Text,
-    /// Whose chain it belongs to.
+    /// The workspace of the chain.
     pub workspace: Text,
     /// When it happened.
     pub occurred_at: Timestamp,
-    /// What kind of thing happened.
+    /// The type of the event.
     pub event_type: Text,
-    /// What kind of actor did it.
+    /// The type of the actor.
     pub actor_type: Text,
-    /// Who did it, if anybody is known.
+    /// The actor, if known.
     pub actor_id: Option<Text>,
-    /// What kind of thing it was done to, if to any.
+    /// The type of the affected entity, if there is one.
     pub entity_type: Option<Text>,
-    /// What it was done to.
+    /// The affected entity.
     pub entity_id: Option<Text>,
-    /// The request in which it happened, as its answer names it.
+    /// The id of the request that caused it, as in the answer's header.
     pub request_id: Option<Text>,
-    /// Everything else. Integers beyond 2^53 - 1 must be strings.
+    /// All other data. Integers beyond 2^53 - 1 must be strings.
     pub payload: Value,
 }
 
 impl Draft {
-    /// Makes the event canonical. Everything that can fail, fails here.
+    /// Makes the event canonical. After this step, nothing can fail.
     ///
     /// # Errors
-    /// When the payload has no canonical form, the event is too long for a line, or its time is no time of our calendar.
+    /// If the payload has no canonical form, the event is too long for a line, or its time is not between 1970 and 9999.
     pub fn prepare(self) -> Result<Prepared> {
         let refused =
             |why: &dyn std::fmt::Display| Error::internal(format_args!("the event {} cannot be audited: {why}", self.id));
@@ -78,38 +78,38 @@ impl Draft {
     }
 }
 
-/// The time in a text, if it is spelled as we spell times, and from 1970 on.
+/// Parses a time, if it has exactly our format and is not before 1970.
 pub(crate) fn exact_time(text: &str) -> Option<Timestamp> {
     Timestamp::parse_rfc3339(text).filter(|time| time.ms() >= 0 && time.rfc3339() == text)
 }
 
-/// The columns of an event that say what happened. Its payload is text already: canonical JSON.
+/// The columns of an event. The payload is already canonical JSON text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Event<'a> {
-    /// The event's own id.
+    /// The event's id.
     pub id: Cow<'a, str>,
-    /// Whose chain it belongs to.
+    /// The workspace of the chain.
     pub workspace: Cow<'a, str>,
     /// When it happened.
     pub occurred_at: Timestamp,
-    /// What kind of thing happened.
+    /// The type of the event.
     pub event_type: Cow<'a, str>,
-    /// What kind of actor did it.
+    /// The type of the actor.
     pub actor_type: Cow<'a, str>,
-    /// Who did it.
+    /// The actor, if known.
     pub actor_id: Option<Cow<'a, str>>,
-    /// What kind of thing it was done to.
+    /// The type of the affected entity, if there is one.
     pub entity_type: Option<Cow<'a, str>>,
-    /// What it was done to.
+    /// The affected entity.
     pub entity_id: Option<Cow<'a, str>>,
-    /// The request in which it happened.
+    /// The id of the request that caused it.
     pub request_id: Option<Cow<'a, str>>,
-    /// Everything else, as canonical JSON.
+    /// All other data, as canonical JSON.
     pub payload: Cow<'a, str>,
 }
 
 impl Event<'_> {
-    /// The canonical form up to the sequence number. The names are in their canonical order as they stand here.
+    /// The canonical form up to the sequence number. The members below are already in canonical order.
     fn write_head(&self, out: &mut String) {
         out.push_str("{\"actorId\":");
         write_optional(out, self.actor_id.as_deref());
@@ -139,7 +139,7 @@ impl Event<'_> {
         out.push('}');
     }
 
-    /// The hash at this place. `scratch` is overwritten; a loop passes the same one and allocates nothing.
+    /// The hash at this position. `scratch` is overwritten, so a loop can reuse it and allocate nothing.
     pub(crate) fn hash(&self, sequence: u64, prev_hash: &EntryHash, scratch: &mut String) -> EntryHash {
         scratch.clear();
         self.write_head(scratch);
@@ -150,11 +150,11 @@ impl Event<'_> {
     }
 }
 
-/// An event that only lacks its place in the chain.
+/// An event that lacks only its position in the chain.
 #[derive(Clone)]
 pub struct Prepared {
     event: Event<'static>,
-    /// The hash's state after everything before the sequence number.
+    /// The state of the hash before the sequence number.
     head: Sha256,
     tail: String,
 }
@@ -165,7 +165,7 @@ impl Prepared {
         &self.event
     }
 
-    /// Gives the event its place. Its cost is that of one signature.
+    /// Gives the event its position. This costs one signature.
     pub fn seal(&self, sequence: u64, prev_hash: &EntryHash, key: &SigningKey) -> Sealed {
         let mut hash = self.head.clone();
         hash.update(sequence.to_string());
@@ -175,7 +175,7 @@ impl Prepared {
         Sealed { entry_hash, signature: key.sign(entry_hash.as_bytes()) }
     }
 
-    /// The entry that the sealed event is.
+    /// The entry of the sealed event.
     pub fn entry(&self, sequence: u64, prev_hash: &EntryHash, sealed: &Sealed, key: &SigningKey) -> Entry<'static> {
         Entry {
             event: self.event.clone(),
@@ -197,7 +197,7 @@ impl std::fmt::Debug for Prepared {
 /// What the chain adds to an event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Sealed {
-    /// The entry's hash, which the next entry names.
+    /// The entry's hash. The next entry refers to it.
     pub entry_hash: EntryHash,
     /// The signature over that hash.
     pub signature: Signature,

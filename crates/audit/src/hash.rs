@@ -1,47 +1,34 @@
-//! The hash of an entry, which the next entry names.
+//! The hash of an entry. The next entry refers to it.
 
 use base::secret::hex;
+use data_encoding::HEXLOWER;
 
-/// SHA-256 of an event in its canonical form and of the hash before it.
+/// SHA-256 of an event's canonical form followed by the previous hash.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub struct EntryHash([u8; 32]);
 
 impl EntryHash {
-    /// What the first entry of a workspace names as the one before it: 64 zeros.
+    /// The previous hash of a workspace's first entry: 64 zeros.
     pub const GENESIS: Self = Self([0; 32]);
 
-    /// A hash of these bytes.
+    /// A hash from its bytes.
     pub const fn from_bytes(bytes: [u8; 32]) -> Self {
         Self(bytes)
     }
 
-    /// Its bytes: what is signed.
+    /// The bytes, which are what a key signs.
     pub const fn as_bytes(&self) -> &[u8; 32] {
         &self.0
     }
 
-    /// 64 lower-case hex digits: what is hashed into the next entry, stored and shown.
+    /// 64 lower-case hex digits, the form that is hashed into the next entry, stored and shown.
     pub fn hex(&self) -> String {
         hex(&self.0)
     }
 
     /// Reads 64 lower-case hex digits.
     pub fn parse(text: &str) -> Option<Self> {
-        let digits: &[u8; 64] = text.as_bytes().try_into().ok()?;
-        let mut bytes = [0; 32];
-        for (byte, pair) in bytes.iter_mut().zip(digits.as_chunks::<2>().0) {
-            let [high, low] = pair.map(digit);
-            *byte = high? << 4 | low?;
-        }
-        Some(Self(bytes))
-    }
-}
-
-fn digit(byte: u8) -> Option<u8> {
-    match byte {
-        b'0'..=b'9' => Some(byte - b'0'),
-        b'a'..=b'f' => Some(byte - b'a' + 10),
-        _ => None,
+        HEXLOWER.decode(text.as_bytes()).ok()?.try_into().ok().map(Self)
     }
 }
 
@@ -62,7 +49,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn hashes_read_back_and_only_in_one_spelling() {
+    fn hashes_are_read_back_in_one_spelling_only() {
         let hash = EntryHash::from_bytes(std::array::from_fn(|index| u8::try_from(index * 8).unwrap()));
         assert_eq!(EntryHash::parse(&hash.hex()), Some(hash));
         assert_eq!(EntryHash::parse(&hash.hex().to_uppercase()), None);

@@ -1,4 +1,4 @@
-//! The public keys of a workspace, as a JWK set (RFC 7517, 8037): all of them, those that sign no more included.
+//! The public keys of a workspace as a JWK set (RFC 7517, 8037), including rotated and revoked keys.
 
 use base::{Error, Kind, Result, Timestamp};
 use serde::ser::{Serialize, Serializer};
@@ -7,29 +7,29 @@ use serde_json::Value;
 use crate::VerifyingKey;
 use crate::canonical;
 
-/// When a key was revoked, and why: entries from later seconds are not believed.
+/// When and why a key was revoked. Entries from later seconds are not trusted.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct Revoked {
     /// In seconds since the epoch.
     pub revoked_at: i64,
-    /// As its revoker put it.
+    /// The reason that was given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
 }
 
-/// A public key with what is said about it.
+/// A public key and its metadata.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Jwk {
     /// The key.
     pub key: VerifyingKey,
     /// When it was made, in seconds since the epoch.
     pub issued_at: Option<i64>,
-    /// Set when it is no longer believed.
+    /// Set if the key is revoked.
     pub revoked: Option<Revoked>,
 }
 
 impl Jwk {
-    /// A key that was made at a time.
+    /// A key that was made at `issued_at`.
     pub fn new(key: VerifyingKey, issued_at: Timestamp) -> Self {
         Self { key, issued_at: Some(seconds(issued_at)), revoked: None }
     }
@@ -41,14 +41,14 @@ impl Jwk {
         self
     }
 
-    /// Whether something signed at `time` is too late for this key. The second in which it was revoked still counts: a
-    /// JWK tells no finer time, and the event that replaces the key is signed by it in that very second.
+    /// Whether `time` is after this key's revocation. The second of the revocation still counts as before: a JWK has no finer
+    /// time, and the key signs its own replacement in that second.
     pub(crate) fn is_revoked_at(&self, time: Timestamp) -> bool {
         self.revoked.as_ref().is_some_and(|revoked| seconds(time) > revoked.revoked_at)
     }
 
-    /// The key in a member of a set. Keys of other types, for other uses, and such as nobody could have made with our
-    /// names are passed over: what they sign is signed by an unknown key.
+    /// Parses a key of a set. Keys of other types, keys for other uses, and keys whose name is not their thumbprint are
+    /// skipped, so the verifier treats them as unknown.
     fn read(value: &Value) -> Result<Option<Self>, String> {
         let text = |name: &str| value.get(name).and_then(Value::as_str);
         let is = |name: &str, words: &[&str]| {
@@ -104,33 +104,33 @@ impl Serialize for Jwk {
 /// The keys of a workspace.
 #[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize)]
 pub struct Jwks {
-    /// Active and revoked ones.
+    /// Active and revoked keys.
     pub keys: Vec<Jwk>,
 }
 
 impl Jwks {
-    /// Reads a set as the server publishes it. Members it does not know and keys of other types are passed over.
+    /// Parses a set as the server publishes it. Unknown members and keys of other types are skipped.
     ///
     /// # Errors
-    /// When the bytes are no JWK set, or name a key twice.
+    /// If the bytes are not a JWK set, or it has a key twice.
     pub fn parse(bytes: &[u8]) -> Result<Self> {
-        let refused = |why: String| Error::new(Kind::InvalidParams, format!("this is no JWK set: {why}"));
+        let refused = |why: String| Error::new(Kind::InvalidParams, format!("not a JWK set: {why}"));
         let text = std::str::from_utf8(bytes).map_err(|error| refused(error.to_string()))?;
         let value = canonical::read(text).map_err(|error| refused(error.to_string()))?;
         let listed = value.get("keys").and_then(Value::as_array);
-        let listed = listed.ok_or_else(|| refused("it has no list `keys`".to_owned()))?;
+        let listed = listed.ok_or_else(|| refused("it has no `keys` array".to_owned()))?;
         let mut keys: Vec<Jwk> = Vec::with_capacity(listed.len());
         for value in listed {
             let Some(key) = Jwk::read(value).map_err(refused)? else { continue };
             if keys.iter().any(|known| known.key.kid() == key.key.kid()) {
-                return Err(refused(format!("the key `{}` stands twice", key.key.kid())));
+                return Err(refused(format!("duplicate key `{}`", key.key.kid())));
             }
             keys.push(key);
         }
         Ok(Self { keys })
     }
 
-    /// The key of a name.
+    /// Finds a key by its name.
     pub fn find(&self, kid: &str) -> Option<&Jwk> {
         self.keys.iter().find(|key| key.key.kid() == kid)
     }
@@ -147,7 +147,7 @@ mod tests {
     }
 
     #[test]
-    fn a_set_has_the_shape_that_is_promised() {
+    fn a_set_has_the_documented_shape() {
         let revoked = jwk().revoked(Timestamp::from_ms(1_763_238_100_001), Some("lost".to_owned()));
         let plain = Jwk { issued_at: None, ..jwk() };
         let text = serde_json::to_string(&Jwks { keys: vec![plain, revoked.clone()] }).unwrap();
@@ -167,7 +167,7 @@ mod tests {
     }
 
     #[test]
-    fn unknown_members_and_the_new_name_of_the_algorithm_are_taken() {
+    fn unknown_members_and_the_new_algorithm_name_are_accepted() {
         for change in [
             (|_| ()) as fn(&mut Value),
             |key| key["alg"] = json!("Ed25519"),
@@ -181,7 +181,7 @@ mod tests {
     }
 
     #[test]
-    fn keys_that_are_not_ours_are_passed_over() {
+    fn foreign_keys_are_skipped() {
         for change in [
             (|key| key["kty"] = json!("RSA")) as fn(&mut Value),
             |key| key["crv"] = json!("X25519"),
@@ -196,7 +196,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_set_is_refused() {
+    fn malformed_sets_are_refused() {
         for text in ["", "[]", "{}", r#"{"keys":{}}"#, r#"{"keys":[],"keys":[]}"#] {
             assert!(Jwks::parse(text.as_bytes()).is_err(), "{text}");
         }
@@ -205,7 +205,7 @@ mod tests {
     }
 
     #[test]
-    fn the_second_of_the_revocation_still_counts() {
+    fn entries_in_the_second_of_the_revocation_are_trusted() {
         let revoked = jwk().revoked(Timestamp::from_ms(10_500), None);
         assert!(!revoked.is_revoked_at(Timestamp::from_ms(10_999)));
         assert!(revoked.is_revoked_at(Timestamp::from_ms(11_000)));

@@ -1,9 +1,9 @@
-//! Ed25519 keys and signatures, and the names that keys have.
+//! Ed25519 keys and signatures, and the names of keys.
 //!
-//! A signature is accepted as RFC 8032 says without the cofactor: `s` below the group's order, and `[s]B - [k]A` encoded is `R`
-//! byte for byte. Keys and `R`s of small order are refused too. That is what OpenSSL accepts but for the small orders, so
-//! another verifier can agree with this one. Signatures are not checked in batches: about some that the key's holder crafted a
-//! batch says otherwise than a single check, and one check is fast enough.
+//! A signature is checked as RFC 8032 describes without the cofactor: `s` is below the group's order, and the encoding of
+//! `[s]B - [k]A` equals `R` byte for byte. Keys and `R`s of small order are refused too. OpenSSL accepts the same signatures apart
+//! from the small orders, so other verifiers can agree with this one. Signatures are not checked in batches: for some that the
+//! owner of a key crafted, a batch gives another result than a single check, and single checks are fast enough.
 
 use base::secret::random_bytes;
 use base64::Engine;
@@ -11,7 +11,7 @@ use base64::engine::general_purpose::URL_SAFE_NO_PAD as BASE64;
 use ed25519_dalek::Signer;
 use sha2::{Digest, Sha256};
 
-/// A private key. It is zeroed when it is dropped, and says nothing of itself when it is printed.
+/// A private key. It is zeroed on drop, and its debug output does not show it.
 pub struct SigningKey {
     secret: ed25519_dalek::SigningKey,
     public: VerifyingKey,
@@ -23,14 +23,14 @@ impl SigningKey {
         Self::from_seed(&random_bytes())
     }
 
-    /// The key of a seed, as it was kept (sealed) at rest.
+    /// The key of a stored seed.
     pub fn from_seed(seed: &[u8; 32]) -> Self {
         let secret = ed25519_dalek::SigningKey::from_bytes(seed);
         let public = VerifyingKey::of(secret.verifying_key());
         Self { secret, public }
     }
 
-    /// The seed, to be sealed and kept. It is the key.
+    /// The seed, for encrypted storage. It is as secret as the key.
     pub fn to_seed(&self) -> [u8; 32] {
         self.secret.to_bytes()
     }
@@ -70,7 +70,7 @@ impl VerifyingKey {
         Self { key, kid: BASE64.encode(thumbprint) }
     }
 
-    /// Reads the member `x` of a JWK: unpadded base64url of 32 bytes that are a key of the full order in its one spelling.
+    /// Parses the member `x` of a JWK: unpadded base64url of 32 bytes, the only encoding of a key of full order.
     pub fn parse(x: &str) -> Option<Self> {
         let bytes: [u8; 32] = BASE64.decode(x).ok()?.try_into().ok()?;
         let key = ed25519_dalek::VerifyingKey::from_bytes(&bytes).ok()?;
@@ -99,8 +99,8 @@ impl std::fmt::Debug for VerifyingKey {
     }
 }
 
-/// Whether the coordinate in a point's encoding is below 2^255 - 19. The few encodings that are not name points that have
-/// another encoding already, and decoders differ about them.
+/// Whether the coordinate in a point's encoding is below 2^255 - 19. The few other encodings stand for points that already have
+/// another encoding, and decoders disagree about them.
 fn is_reduced(bytes: &[u8; 32]) -> bool {
     let [low, middle @ .., high] = bytes;
     *low < 0xed || middle.iter().any(|byte| *byte != 0xff) || high & 0x7f != 0x7f
@@ -111,7 +111,7 @@ fn is_reduced(bytes: &[u8; 32]) -> bool {
 pub struct Signature([u8; 64]);
 
 impl Signature {
-    /// Reads unpadded base64url of 64 bytes, in the one spelling that they have.
+    /// Parses unpadded base64url of 64 bytes, in its only spelling.
     pub fn parse(text: &str) -> Option<Self> {
         BASE64.decode(text).ok()?.try_into().ok().map(Self)
     }
@@ -140,7 +140,7 @@ mod tests {
     }
 
     #[test]
-    fn a_key_is_named_as_the_rfc_names_it() {
+    fn key_names_match_the_rfc() {
         // RFC 8037, appendices A.1 to A.3.
         assert_eq!(key().verifying_key().x(), "11qYAYKxCrfVS_7TyWQHOg7hcvPapiMlrwIaaPcHURo");
         assert_eq!(key().kid(), "kPrK_qmxVWaYVA9wwBF6Iuo3vVzz7TxHCTwXBygrS4k");
@@ -150,7 +150,7 @@ mod tests {
     }
 
     #[test]
-    fn signatures_are_the_rfcs() {
+    fn signatures_match_the_rfc() {
         let signature = key().sign(b"");
         let expected = "5VZDAMNgrHKQhuLMgG6CioSHfx645dl02HPgZSJJAVVfuIIVkKM7rMYeOXAc-bRr0lv18FlbviRlUUFDjnoQCw";
         assert_eq!(signature.to_string(), expected);
@@ -162,7 +162,7 @@ mod tests {
         }
     }
 
-    /// The same signature with the group's order added to `s`: the equation still holds, so only the range tells.
+    /// The same signature with the group's order added to `s`. The equation still holds, so only the range check finds it.
     #[test]
     fn a_signature_has_one_spelling() {
         const ORDER: [u8; 32] = [
@@ -176,15 +176,15 @@ mod tests {
             (*byte, carry) = (u8::try_from(sum & 0xff).unwrap(), sum >> 8);
         }
         assert!(!key().verifying_key().verifies(b"message", &signature));
-        // Unused bits at the end of the base64url text are zero, or it is another text for the same bytes.
+        // Unused bits at the end of the base64url text must be zero. Otherwise two texts would stand for the same bytes.
         let text = key().sign(b"message").to_string();
         let other = format!("{}{}", &text[..85], if text.ends_with('A') { 'B' } else { char::from(text.as_bytes()[85] + 1) });
         assert!(Signature::parse(&other).is_none(), "{text} {other}");
     }
 
-    /// With a key of small order anybody could sign anything; such a key is none.
+    /// With a key of small order anybody could sign anything, so such a key is refused.
     #[test]
-    fn weak_and_doubly_spelled_keys_are_none() {
+    fn weak_keys_and_second_encodings_are_refused() {
         let with = |first: u8, rest: u8, last: u8| {
             let mut bytes = [rest; 32];
             (bytes[0], bytes[31]) = (first, last);

@@ -1,8 +1,8 @@
 //! The audit trail's format: canonical events, the chain, signatures, checkpoints, and a verifier that needs no server.
 //!
-//! The exact bytes are in `docs/audit-format.md`. An event is made ready as a [`Draft`], given its place in the chain by
-//! [`Prepared::seal`], shown as an [`Entry`], and checked by a [`Verifier`]. Nothing here reads a clock, a store or the network;
-//! the only thing taken from outside is the randomness of a new [`SigningKey`].
+//! `docs/audit-format.md` specifies the exact bytes. An event starts as a [`Draft`], gets its position in the chain from
+//! [`Prepared::seal`], is shown as an [`Entry`], and is checked by a [`Verifier`]. Nothing here reads a clock, a store or the
+//! network. Its only outside input is the randomness of a new [`SigningKey`].
 
 pub mod announce;
 pub mod canonical;

@@ -1,5 +1,5 @@
-//! Reading an exported line. Its spelling does not matter (white space, the order of its members, how a character is
-//! escaped), its meaning does: every member is there, once, and there are no others.
+//! Parses an exported line. White space, the order of members and escapes do not matter. Every member must be present exactly
+//! once, and no other member is allowed.
 
 use std::borrow::Cow;
 
@@ -10,9 +10,9 @@ use crate::canonical::{self, INTEGER_MAX};
 use crate::event::exact_time;
 use crate::{Entry, Event};
 
-/// The longest line that is written or read, its line break aside.
+/// The maximum length of a line, without its line break.
 pub const LINE_BYTES_MAX: usize = 1 << 20;
-/// More than what a line has beyond its event: two hashes, a signature, a key's name, and the names of all these.
+/// An upper bound for what a line adds to its event: two hashes, a signature, a key's name, and the names of these members.
 pub(crate) const SEAL_BYTES_MAX: usize = 1_024;
 
 #[derive(Deserialize)]
@@ -56,23 +56,23 @@ fn present<'de: 'a, 'a, D: Deserializer<'de>>(deserializer: D) -> Result<Option<
     Ok(Option::<Borrowed<'a>>::deserialize(deserializer)?.map(|text| text.0))
 }
 
-/// The entry in a line, or why there is none.
+/// Parses an entry, or says why the line is not one.
 pub(crate) fn parse(line: &[u8]) -> Result<Entry<'_>, String> {
     if line.len() > LINE_BYTES_MAX {
         return Err(format!("the line is longer than {LINE_BYTES_MAX} bytes"));
     }
-    let text = std::str::from_utf8(line).map_err(|error| format!("the line is no UTF-8: {error}"))?;
+    let text = std::str::from_utf8(line).map_err(|error| format!("the line is not UTF-8: {error}"))?;
     if !canonical::is_object(text) {
-        return Err("the line is no JSON object".to_owned());
+        return Err("the line is not a JSON object".to_owned());
     }
-    let line: Line<'_> = serde_json::from_str(text).map_err(|error| format!("the line is no entry: {error}"))?;
+    let line: Line<'_> = serde_json::from_str(text).map_err(|error| format!("the line is not an entry: {error}"))?;
     if !(1..=INTEGER_MAX).contains(&line.sequence_number) {
-        return Err(format!("{} is no sequence number", line.sequence_number));
+        return Err(format!("{} is not a sequence number", line.sequence_number));
     }
     let occurred_at =
-        exact_time(&line.occurred_at).ok_or_else(|| format!("`{}` is no time as entries spell it", line.occurred_at))?;
-    let payload = canonical::read(line.payload.get()).map_err(|error| format!("the payload cannot be read: {error}"))?;
-    let payload = canonical::text_of(&payload).map_err(|fault| format!("the payload cannot be read: {fault}"))?;
+        exact_time(&line.occurred_at).ok_or_else(|| format!("`{}` is not a time in the format of entries", line.occurred_at))?;
+    let payload = canonical::read(line.payload.get()).map_err(|error| format!("invalid payload: {error}"))?;
+    let payload = canonical::text_of(&payload).map_err(|fault| format!("invalid payload: {fault}"))?;
     Ok(Entry {
         event: Event {
             id: line.id,

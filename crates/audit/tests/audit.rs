@@ -1,4 +1,4 @@
-//! The format from outside: trails are written, tampered with in every way there is, and verified.
+//! Tests of the format from outside: they write trails, tamper with them and verify them.
 
 #![expect(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing, reason = "a test fails by panicking")]
 

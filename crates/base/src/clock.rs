@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicI64, Ordering};
 
 use serde::{Deserialize, Serialize};
 
-/// Milliseconds since the Unix epoch. Stored as an integer, spoken as RFC 3339.
+/// Milliseconds since the Unix epoch. It is stored as an integer and shown as RFC 3339.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Timestamp(i64);
 
@@ -20,24 +20,24 @@ impl Timestamp {
         self.0
     }
 
-    /// This moment and `ms` milliseconds more.
+    /// This time plus `ms` milliseconds.
     #[must_use]
     pub const fn plus_ms(self, ms: i64) -> Self {
         Self(self.0.saturating_add(ms))
     }
 
-    /// RFC 3339 in UTC with milliseconds, as every wire type shows it.
+    /// RFC 3339 in UTC with milliseconds, the form of all wire types.
     pub fn rfc3339(self) -> String {
         self.spelled().as_str().to_owned()
     }
 
-    /// [`Timestamp::rfc3339`] without a heap: answers spell many times.
+    /// [`Timestamp::rfc3339`] without a heap allocation, because an answer can contain many times.
     fn spelled(self) -> Spelled {
         let (days, ms_of_day) = (self.0.div_euclid(DAY_MS), self.0.rem_euclid(DAY_MS));
         let (year, month, day) = civil_date(days);
         let seconds = ms_of_day / 1_000;
         let mut spelled = Spelled(*b"0000-00-00T00:00:00.000Z");
-        // Years of five digits are as far away as the clock is broken.
+        // A year outside four digits means that the clock is wrong.
         let (year, ms) = (year.clamp(0, 9_999), ms_of_day % 1_000);
         spelled.put(0, year / 100);
         spelled.put(2, year % 100);
@@ -46,13 +46,13 @@ impl Timestamp {
         spelled.put(11, seconds / 3_600);
         spelled.put(14, seconds / 60 % 60);
         spelled.put(17, seconds % 60);
-        // Three digits: the one in the middle is written twice.
+        // Three digits, as two overlapping pairs.
         spelled.put(20, ms / 10);
         spelled.put(21, ms % 100);
         spelled
     }
 
-    /// Reads RFC 3339 with any offset; what is finer than a millisecond is dropped.
+    /// Parses RFC 3339 with any offset. Fractions of a millisecond are dropped.
     pub fn parse_rfc3339(text: &str) -> Option<Self> {
         let parsed: jiff::Timestamp = text.parse().ok()?;
         Some(Self(parsed.as_millisecond()))
@@ -65,7 +65,7 @@ const DAY_MS: i64 = 24 * 60 * 60 * 1_000;
 struct Spelled([u8; 24]);
 
 impl Spelled {
-    /// Writes `value`, at most 99, as two digits from `start` on.
+    /// Writes `value`, at most 99, as two digits at `start`.
     fn put(&mut self, start: usize, value: i64) {
         let value = u8::try_from(value).unwrap_or_default();
         if let Some([tens, ones]) = self.0.get_mut(start..start + 2) {
@@ -79,11 +79,11 @@ impl Spelled {
     }
 }
 
-/// Year, month and day of a day counted from 1970-01-01, in the Gregorian calendar. Years are counted from March, so that
-/// the leap day is the last of its year.
+/// Converts days since 1970-01-01 to year, month and day of the Gregorian calendar. The computation starts years in March, so that the
+/// leap day is the last day of a year.
 fn civil_date(days: i64) -> (i64, i64, i64) {
     const DAYS_OF_400_YEARS: i64 = 146_097;
-    // 719,468 days lie between 0000-03-01 and 1970-01-01.
+    // There are 719,468 days between 0000-03-01 and 1970-01-01.
     let days = days + 719_468;
     let (cycle, day) = (days.div_euclid(DAYS_OF_400_YEARS), days.rem_euclid(DAYS_OF_400_YEARS));
     let year = (day - day / 1_460 + day / 36_524 - day / 146_096) / 365;
@@ -113,7 +113,7 @@ impl<'de> Deserialize<'de> for Timestamp {
     }
 }
 
-/// Where the time comes from: the machine, or a test's hand.
+/// The source of the time: the system clock, or a test.
 #[derive(Clone, Debug, Default)]
 pub struct Clock(Source);
 
@@ -125,7 +125,7 @@ enum Source {
 }
 
 impl Clock {
-    /// The machine's clock.
+    /// The system clock.
     pub fn system() -> Self {
         Self(Source::System)
     }
@@ -148,7 +148,7 @@ impl Clock {
         }
     }
 
-    /// Moves a manual clock, backwards too; the system's clock does not listen.
+    /// Moves a manual clock, also backwards. It has no effect on the system clock.
     pub fn advance_ms(&self, ms: i64) {
         if let Source::Manual(now) = &self.0 {
             now.fetch_add(ms, Ordering::SeqCst);
@@ -161,7 +161,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn times_are_spoken_with_milliseconds_and_read_with_any_offset() {
+    fn times_have_milliseconds_and_parse_with_any_offset() {
         let time = Timestamp::from_ms(1_763_238_099_007);
         assert_eq!(time.rfc3339(), "2025-11-15T20:21:39.007Z");
         assert_eq!(Timestamp::parse_rfc3339("2025-11-15T21:21:39.0079+01:00"), Some(time));
@@ -170,7 +170,7 @@ mod tests {
 
     proptest::proptest! {
         #[test]
-        fn times_are_spelled_as_the_calendar_has_them(ms in -62_135_596_800_000_i64..253_402_300_800_000) {
+        fn times_match_another_calendar(ms in -62_135_596_800_000_i64..253_402_300_800_000) {
             let calendar = format!("{:.3}", jiff::Timestamp::from_millisecond(ms).unwrap());
             proptest::prop_assert_eq!(Timestamp::from_ms(ms).rfc3339(), calendar);
         }

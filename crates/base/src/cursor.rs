@@ -1,23 +1,23 @@
-//! Opaque page cursors: where a list goes on. A cursor holds no secret and grants nothing; a bent one is refused.
+//! Opaque page cursors. A cursor contains no secret and grants no access. An invalid one is refused.
 
 use crate::clock::Timestamp;
 
-/// The last row of a page in a list that is newest first.
+/// The last row of a page. Lists are sorted newest first.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Cursor {
-    /// When that row was made.
+    /// When that row was created.
     pub created_at: Timestamp,
     /// Its id, which breaks ties.
     pub id: String,
 }
 
 impl Cursor {
-    /// The cursor as the caller carries it: 16 hex digits of time, a dash, the id.
+    /// Encodes the cursor for the caller: 16 hex digits of time, a dash, the id.
     pub fn encode(&self) -> String {
         format!("{:016x}-{}", self.created_at.ms(), self.id)
     }
 
-    /// Reads a cursor; `None` when it was not made by [`Cursor::encode`].
+    /// Decodes a cursor. Returns `None` for anything that [`Cursor::encode`] does not produce.
     pub fn decode(text: &str) -> Option<Self> {
         let (time, id) = text.split_once('-')?;
         let well_formed = time.len() == 16 && time.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'));
@@ -40,7 +40,7 @@ pub struct Page<T> {
 }
 
 impl<T> Page<T> {
-    /// Makes a page of at most `rows` from one row more than that, which only tells that there is a next page.
+    /// Creates a page of at most `rows` items. Pass one row more: it only shows that there is a next page.
     pub fn from_rows(mut items: Vec<T>, rows: u32, cursor_of: impl Fn(&T) -> Cursor) -> Self {
         let rows = rows as usize;
         let next = (items.len() > rows).then(|| items.get(rows.saturating_sub(1)).map(cursor_of)).flatten();
@@ -49,12 +49,12 @@ impl<T> Page<T> {
     }
 }
 
-/// What a caller asked of a list.
+/// The page of a list that a caller requested.
 #[derive(Clone, Debug)]
 pub struct PageRequest {
-    /// How many rows.
+    /// The number of rows.
     pub rows: u32,
-    /// After which row.
+    /// The row before the page.
     pub after: Option<Cursor>,
 }
 
@@ -65,13 +65,13 @@ mod tests {
 
     proptest! {
         #[test]
-        fn cursors_read_back(ms in 0_i64..=i64::MAX, id in "[a-z0-9_]{1,40}") {
+        fn an_encoded_cursor_decodes_back(ms in 0_i64..=i64::MAX, id in "[a-z0-9_]{1,40}") {
             let cursor = Cursor { created_at: Timestamp::from_ms(ms), id };
             prop_assert_eq!(Cursor::decode(&cursor.encode()), Some(cursor));
         }
 
         #[test]
-        fn what_is_decoded_encodes_to_the_same_text(text in "\\PC{0,60}") {
+        fn a_decoded_text_encodes_back(text in "\\PC{0,60}") {
             if let Some(cursor) = Cursor::decode(&text) {
                 prop_assert_eq!(cursor.encode(), text);
             }

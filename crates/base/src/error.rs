@@ -1,12 +1,14 @@
-//! One error type with a closed set of kinds. What each door says for a kind is decided in `mcp::codes`.
+//! One error type with a closed set of kinds. `mcp::codes` maps each kind to an answer for each door and for the management API.
 //!
-//! An error carries two messages: one for the caller, and one for the log that never leaves the server.
+//! An error has two messages: one for the caller, and one for the log, which never leaves the server.
 
+use std::any::Any;
 use std::borrow::Cow;
+use std::sync::Arc;
 
 use serde_json::{Map, Value};
 
-/// Every failure the product can report, as the stable word in `error.data.kind`.
+/// The kinds of errors. Their stable words are the values of `error.data.kind`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Kind {
     /// The bytes are not JSON.
@@ -17,36 +19,36 @@ pub enum Kind {
     MethodNotFound,
     /// No such tool.
     ToolNotFound,
-    /// Arguments that the schema, or the rows they name, do not bear out.
+    /// Arguments that violate the schema, or name something that does not exist.
     InvalidParams,
-    /// Scope, allowlist or policy says no.
+    /// Refused by scope, allowlist or policy.
     NotPermitted,
-    /// A thing that a tool works on does not exist.
+    /// The object of a tool call does not exist.
     NotFound,
-    /// Someone else was faster, or the state does not allow it.
+    /// A concurrent change came first, or the current state does not allow the change.
     Conflict,
     /// A write would add syntax errors.
     SyntaxError,
     /// Over a limit.
     TooLarge,
-    /// The store, an index or the disk cannot be used now.
+    /// The store, an index or the disk is temporarily unavailable.
     Unavailable,
-    /// It took too long.
+    /// The call took too long.
     Timeout,
     /// A peer agent took too long.
     PeerTimeout,
     /// A peer agent could not be reached.
     PeerTransport,
-    /// A peer agent answered nonsense.
+    /// A peer agent sent an invalid response.
     PeerInvalidResponse,
     /// A peer agent failed the task.
     PeerTaskFailed,
-    /// A fault of ours.
+    /// A bug or a failure inside the server.
     Internal,
 }
 
 impl Kind {
-    /// Every kind, for the generated reference and the tests.
+    /// All kinds, for the generated reference and the tests.
     pub const ALL: [Kind; 17] = [
         Kind::ParseError,
         Kind::InvalidRequest,
@@ -90,12 +92,7 @@ impl Kind {
         }
     }
 
-    /// Whether the same call may succeed later, unchanged.
-    pub const fn retryable(self) -> bool {
-        matches!(self, Kind::Unavailable | Kind::Timeout | Kind::PeerTimeout | Kind::PeerTransport)
-    }
-
-    /// What is said where nothing from inside may be said.
+    /// A general message, used where no details may leave the server.
     pub const fn redacted_message(self) -> &'static str {
         match self {
             Kind::Unavailable => "the server cannot do this right now",
@@ -105,7 +102,7 @@ impl Kind {
     }
 }
 
-/// A failure, with what the caller may know and what only the log may.
+/// An error, with a message for the caller and an optional message for the log.
 #[derive(Clone, Debug)]
 pub struct Error(Box<Parts>);
 
@@ -115,33 +112,47 @@ struct Parts {
     message: Cow<'static, str>,
     log: Option<String>,
     data: Map<String, Value>,
+    carried: Option<Arc<dyn Any + Send + Sync>>,
 }
 
-/// A result whose failure any door can speak.
+/// A result whose error every door can report.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
 impl Error {
     /// An error of `kind` with a message for the caller: lower case, no full stop, user input in backticks.
     pub fn new(kind: Kind, message: impl Into<Cow<'static, str>>) -> Self {
-        Self(Box::new(Parts { kind, message: message.into(), log: None, data: Map::new() }))
+        Self(Box::new(Parts { kind, message: message.into(), log: None, data: Map::new(), carried: None }))
     }
 
-    /// Bad arguments, naming the parameter (`path`, `operations[0].position`).
+    /// An error about arguments that names the parameter (`path`, `operations[0].position`).
     pub fn invalid(parameter: &str, message: impl Into<Cow<'static, str>>) -> Self {
         Self::new(Kind::InvalidParams, message).with("parameter", parameter)
     }
 
-    /// A fault of ours: the caller learns nothing, the log everything.
+    /// An internal error. The details go to the log only.
     pub fn internal(log: impl std::fmt::Display) -> Self {
         Self::new(Kind::Internal, Kind::Internal.redacted_message()).logged(log)
     }
 
-    /// The store cannot be used now.
+    /// The store is temporarily unavailable.
     pub fn unavailable(log: impl std::fmt::Display) -> Self {
         Self::new(Kind::Unavailable, Kind::Unavailable.redacted_message()).logged(log)
     }
 
-    /// Adds what only the log may say.
+    /// Wraps a domain's typed error, so that it can pass through code that returns only this type, such as a transaction of the
+    /// store. The domain unwraps it with [`Error::carried`].
+    pub fn carrying<E: std::error::Error + Send + Sync + 'static>(kind: Kind, failure: E) -> Self {
+        let mut error = Self::new(kind, failure.to_string());
+        error.0.carried = Some(Arc::new(failure));
+        error
+    }
+
+    /// The wrapped typed error, if it is an `E`.
+    pub fn carried<E: 'static>(&self) -> Option<&E> {
+        self.0.carried.as_deref()?.downcast_ref()
+    }
+
+    /// Adds a message for the log.
     #[must_use]
     pub fn logged(mut self, log: impl std::fmt::Display) -> Self {
         self.0.log = Some(log.to_string());
@@ -160,12 +171,12 @@ impl Error {
         self.0.kind
     }
 
-    /// What the caller reads.
+    /// The message for the caller.
     pub fn message(&self) -> &str {
         &self.0.message
     }
 
-    /// What the log reads beside it, if there is more to say.
+    /// The additional message for the log, if there is one.
     pub fn log(&self) -> Option<&str> {
         self.0.log.as_deref()
     }
@@ -193,13 +204,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_words_of_the_kinds_are_all_different() {
+    fn every_kind_has_its_own_word() {
         let words: std::collections::BTreeSet<_> = Kind::ALL.iter().map(|kind| kind.word()).collect();
         assert_eq!(words.len(), Kind::ALL.len());
     }
 
     #[test]
-    fn the_log_message_is_not_the_callers() {
+    fn the_caller_does_not_see_the_log_message() {
         let error = Error::internal("no such table: secrets");
         assert!(!error.message().contains("secrets"));
         assert_eq!(error.log(), Some("no such table: secrets"));

@@ -1,7 +1,7 @@
-//! Newtype ids: a prefix that says what it names, then 26 characters of Crockford base 32.
+//! Typed ids: a prefix for the type, then 26 characters of Crockford base 32.
 //!
-//! Most ids start with their time, so that rows made together lie together. A session's id is 128 random bits:
-//! it is no credential, but a guessable one would tell who exists.
+//! Most ids start with a timestamp, so that rows created together are stored together. A session's id is 128 random bits. It is not a
+//! credential, but a guessable id would reveal which sessions exist.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, OnceLock, PoisonError};
@@ -16,7 +16,7 @@ const BODY_CHARS: u32 = 26;
 /// A prefix of four characters and the body.
 const ID_BYTES: usize = 30;
 
-/// An id's text without a heap: ids are copied, compared and hashed on every request.
+/// The text of an id without a heap allocation, because every request copies, compares and hashes ids.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 struct Text {
     bytes: [u8; ID_BYTES],
@@ -24,7 +24,7 @@ struct Text {
 }
 
 impl Text {
-    /// Keeps what fits; every id that was ever made does.
+    /// Truncates a text that is too long. Every valid id fits.
     fn new(text: &str) -> Self {
         let mut bytes = [0; ID_BYTES];
         let kept = text.len().min(ID_BYTES);
@@ -40,7 +40,7 @@ impl Text {
     }
 }
 
-/// 128 bits as 26 characters, most significant first.
+/// Encodes 128 bits as 26 characters, most significant first.
 fn base32(bits: u128) -> String {
     (0..BODY_CHARS)
         .rev()
@@ -64,8 +64,8 @@ fn random_body() -> String {
     base32(u128::from_be_bytes(random_bytes()))
 }
 
-/// 64 bits that count on from the time this process made its first, and 64 that are the process's own. Rows that are found by such
-/// an id lie together when they were made together, so that writing many dirties few pages.
+/// 64 bits that count up from the time of the first id of this process, then 64 random bits that identify the process. Consecutive ids
+/// are close together in an index, so that many writes touch few pages.
 fn counted_body() -> String {
     static PROCESS: OnceLock<(u64, u64)> = OnceLock::new();
     static COUNT: AtomicU64 = AtomicU64::new(0);
@@ -74,13 +74,13 @@ fn counted_body() -> String {
     base32(u128::from(count) << 64 | u128::from(process))
 }
 
-/// 48 bits of time, and 16 to count in.
+/// 48 bits of time, and 16 bits for a counter.
 fn leading(now: Timestamp) -> u64 {
     (now.ms().unsigned_abs() & 0xffff_ffff_ffff) << 16
 }
 
-/// 48 bits of time, 16 that count within the millisecond, 64 random ones. What one process makes sorts as it was made, even
-/// when its threads read the clock out of step or the clock is set back.
+/// 48 bits of time, a 16-bit counter within the millisecond, and 64 random bits. Ids of one process sort in the order of their creation,
+/// even when threads read the clock out of order or the clock is set back.
 fn timed_body(now: Timestamp) -> String {
     static LAST: Mutex<u64> = Mutex::new(0);
     let first_half = {
@@ -99,15 +99,15 @@ macro_rules! ids {
         pub struct $name(Text);
 
         impl $name {
-            /// What every id of this kind begins with.
+            /// The prefix of every id of this type.
             pub const PREFIX: &'static str = $prefix;
 
-            /// The id in `text`, if it has the form of one.
+            /// Parses an id and checks its form.
             pub fn parse(text: &str) -> Option<Self> {
                 is_body(text.strip_prefix(Self::PREFIX)?).then(|| Self(Text::new(text)))
             }
 
-            /// An id as a row of ours holds it: it was checked when it was made.
+            /// An id from the database. It was checked when it was stored.
             pub fn from_row(text: &str) -> Self {
                 Self(Text::new(text))
             }
@@ -146,13 +146,13 @@ macro_rules! ids {
         }
     )*};
     (@make timed) => {
-        /// A new id, made at `now`.
+        /// Creates an id with the time `now`.
         pub fn new(now: Timestamp) -> Self {
             Self(Text::new(&format!("{}{}", Self::PREFIX, timed_body(now))))
         }
     };
     (@make counted) => {
-        /// The next id of this process: unique, but no secret, so it costs no system call.
+        /// The next id of this process. It is unique but not secret, so it needs no system call.
         pub fn next() -> Self {
             Self(Text::new(&format!("{}{}", Self::PREFIX, counted_body())))
         }
@@ -170,13 +170,13 @@ ids! {
     OrgId = "org_", timed;
     /// A project of an org.
     ProjectId = "prj_", timed;
-    /// An API key (its name, not its secret).
+    /// An API key (not its secret).
     KeyId = "key_", timed;
     /// One agent's run in a project.
     SessionId = "ses_", random;
     /// A machine identity of an org.
     AgentId = "agt_", timed;
-    /// An access token of an agent (its name, not its secret).
+    /// An access token of an agent (not its secret).
     TokenId = "tok_", timed;
     /// A person with a console login.
     UserId = "usr_", timed;
@@ -192,13 +192,13 @@ ids! {
     EventId = "evt_", timed;
     /// A webhook of an org.
     WebhookId = "whk_", timed;
-    /// Something an agent noted.
+    /// An observation in memory.
     ObservationId = "obs_", timed;
-    /// Something the knowledge graph knows facts about.
+    /// An entity of the knowledge graph.
     EntityId = "ent_", timed;
     /// A fact of the knowledge graph.
     TripletId = "tri_", timed;
-    /// One request, as `x-request-id` and the audit trail name it.
+    /// One request: the value of `x-request-id`, also in the audit trail.
     RequestId = "req_", counted;
 }
 
@@ -208,7 +208,7 @@ mod tests {
     use proptest::prelude::*;
 
     #[test]
-    fn ids_have_their_prefix_and_read_back() {
+    fn ids_have_their_prefix_and_parse_back() {
         let id = BrickId::new(Timestamp::from_ms(1_763_238_099_007));
         assert_eq!(BrickId::parse(id.as_str()), Some(id));
         assert_eq!(KitId::parse(id.as_str()), None);
@@ -227,7 +227,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn parsing_anything_never_panics_and_accepts_only_the_form(text in "\\PC{0,40}") {
+        fn parse_accepts_only_well_formed_ids(text in "\\PC{0,40}") {
             if let Some(id) = SessionId::parse(&text) {
                 prop_assert_eq!(id.as_str(), text.as_str());
                 prop_assert!(text.starts_with("ses_") && text.len() == 30);
@@ -235,7 +235,7 @@ mod tests {
         }
 
         #[test]
-        fn every_128_bits_make_a_body(bits in any::<u128>()) {
+        fn any_128_bits_encode_to_a_valid_body(bits in any::<u128>()) {
             prop_assert!(is_body(&base32(bits)));
         }
     }

@@ -1,13 +1,16 @@
-//! What every crate agrees on: ids, the clock, randomness, limits, error kinds, scopes and principals.
+//! Shared types of all crates: ids, the clock, randomness, limits, error kinds, scopes and principals.
 //!
-//! This crate never does I/O and never depends on another crate of ours.
+//! This crate does no I/O and depends on none of our other crates.
 
 pub mod clock;
 pub mod cursor;
 pub mod error;
+pub mod event;
 pub mod id;
 pub mod limits;
+pub mod near;
 pub mod network;
+pub mod number;
 pub mod principal;
 pub mod scope;
 pub mod secret;
@@ -15,6 +18,7 @@ pub mod secret;
 pub use clock::{Clock, Timestamp};
 pub use cursor::{Cursor, Page, PageRequest};
 pub use error::{Error, Kind, Result};
+pub use event::{EventChoice, EventKind};
 pub use id::{
     AgentId, BrickId, BrickVersionId, EntityId, EventId, KeyId, KitId, KitVersionId, ObservationId, OrgId, ProjectId, RequestId,
     SessionId, TokenId, TripletId, UserId, WebhookId,

@@ -1,57 +1,56 @@
-//! Every limit of the product, in one place, with its reason.
+//! Every limit that a caller or an operator can reach, in one place, with its reason. `make generate` writes `docs/limits.md` from it.
 //!
-//! Those an operator may change stand in [`Limits`]; the rest are constants.
+//! [`Limits`] holds the limits that an operator can change; the others are constants. A number that only tunes one algorithm is defined
+//! next to that algorithm.
 
-/// The limits an operator may change (`toolcrib.toml`, section `[limits]`).
+/// The limits that an operator can change (`toolcrib.toml`, section `[limits]`).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Limits {
-    /// Largest request body. Whole source files travel in one call; more than this is a mistake or an attack.
+    /// Largest request body. It must hold whole source files; anything larger is a mistake or an attack.
     pub body_bytes_max: usize,
-    /// Most messages in one legacy batch. Each costs a rate-limit token, so this only bounds the parse.
+    /// Most messages in one legacy batch. Each message counts against the rate limit, so this only bounds parsing.
     pub batch_messages_max: usize,
-    /// Deepest nesting of JSON. Recursive readers downstream must never meet more.
+    /// Deepest nesting of JSON. It protects recursive parsers from stack overflow.
     pub json_depth_max: usize,
-    /// Calls an agent's tokens may make in a minute, unless the agent says otherwise.
+    /// Calls per minute for an agent's tokens, unless the agent has its own rate.
     pub agent_calls_per_minute: u32,
-    /// Calls an agent may make at once before the minute's rate applies.
+    /// Calls that an agent can make at once before the rate per minute applies.
     pub agent_calls_burst: u32,
-    /// Calls a key may make in a minute; its sessions share it.
+    /// Calls per minute for a key. The key's sessions share this rate.
     pub key_calls_per_minute: u32,
-    /// Calls a key may make at once: a full batch passes when the key has been quiet.
+    /// Calls that a key can make at once. A full batch fits when the key has been idle.
     pub key_calls_burst: u32,
-    /// Calls all of an org's callers may make in a minute: one tenant's fleet must not starve the others.
+    /// Calls per minute for all callers of an org together, so that one tenant cannot starve the others.
     pub org_calls_per_minute: u32,
-    /// Calls an org may make at once before the minute's rate applies.
+    /// Calls that an org can make at once before the rate per minute applies.
     pub org_calls_burst: u32,
-    /// Calls that one key or agent may have under way at a node: beyond it is a client that does not wait for answers.
+    /// Concurrent calls of one key or agent on a node. A client above this limit does not wait for answers.
     pub caller_calls_at_once: u32,
-    /// Calls that one org may have under way at a node.
+    /// Concurrent calls of one org on a node.
     pub org_calls_at_once: u32,
-    /// Bytes of request bodies and answers that one key or agent may have in memory at a node: four of the largest.
+    /// Bytes of request bodies and answers that one key or agent can hold in memory on a node: four of the largest.
     pub caller_bytes_at_once: usize,
-    /// Bytes of request bodies and answers that one org may have in memory at a node.
+    /// Bytes of request bodies and answers that one org can hold in memory on a node.
     pub org_bytes_at_once: usize,
-    /// Bytes of request bodies and answers that all callers together may have in memory at a node: what its memory must bear.
+    /// Bytes of request bodies and answers that all callers together can hold in memory on a node. The node needs this much memory.
     pub bytes_at_once: usize,
-    /// How long a tool may work on one call. What a peer or a person is waited for has limits of its own.
+    /// Time limit for one tool call. Waiting for a peer or a person has separate limits.
     pub call_seconds_max: u64,
-    /// Largest result of a tool, and of all answers to one batch. Models read results; one of this size is a mistake, and paging is
-    /// the way.
+    /// Largest result of a tool, and of all answers to one batch. Models read results, so tools that return more should use pages.
     pub result_bytes_max: usize,
-    /// Failed attempts in a minute: with one agent key, from one address at agents' authentication, and at one account from one
-    /// address.
+    /// Failed attempts per minute: with one agent key, from one address when agents authenticate, and for one account from one address.
     pub login_failures_per_minute: u32,
-    /// How long a session lives when its opener does not say.
+    /// Lifetime of a session when the request to open it sets none.
     pub session_ttl_seconds: u64,
-    /// Most connections at once; beyond it new ones wait in the kernel's queue.
+    /// Most concurrent connections. Further ones wait in the kernel's queue.
     pub connections_max: usize,
-    /// Most connections of one address (IPv6: of one /64 network). Trusted proxies are exempt.
+    /// Most connections from one address (IPv6: one /64 network). Trusted proxies are exempt.
     pub connections_per_address_max: usize,
-    /// How long a client may take to send its request head, and then each next piece of its body.
+    /// Time that a client has to send its request head, and then each next piece of its body.
     pub client_idle_seconds: u64,
-    /// How long a client may take none of an answer that waits for it.
+    /// Time that a client can go without reading a waiting answer.
     pub client_write_seconds: u64,
-    /// How long a stop waits for calls under way.
+    /// Time that a shutdown waits for calls in progress.
     pub drain_seconds: u64,
 }
 
@@ -85,209 +84,298 @@ impl Default for Limits {
     }
 }
 
-/// Connections that may wait in the kernel's queue to be accepted: a fleet that starts at once fits in.
+/// Connections that can wait in the kernel's queue. A whole fleet of clients can start at once.
 pub const LISTEN_BACKLOG: u32 = 1_024;
-/// Bytes that a connection buffers in each direction: bounds what strangers make the server hold. A request's head fits in.
+/// Bytes that a connection buffers in each direction. It limits the memory that unauthenticated clients can use, and a request head fits.
 pub const CONNECTION_BUFFER_BYTES: usize = 32 * 1024;
-/// An answer of at most this size is always sent, so that a caller learns what came of an effect although its budget is spent.
+/// Answers up to this size are always sent, so that a caller learns the result of a change even when its byte budget is used up. A call
+/// of a batch is not run if less room is left.
 pub const SMALL_ANSWER_BYTES: usize = 16 * 1024;
-/// JSON values in one request: each takes many times its text in memory.
+/// JSON values in one request. In memory, each takes many times the space of its text.
 pub const JSON_VALUES_MAX: usize = 250_000;
-/// Computations that wait for a processor: beyond it callers are told to come back.
+/// Computations that can wait for a processor. Further ones are refused with `unavailable`.
 pub const COMPUTATIONS_WAITING_MAX: usize = 1_024;
-/// How long a computation waits for a processor.
+/// Computations of one org that can wait in the org's own queue: as many as the org can have concurrent calls.
+pub const COMPUTATIONS_WAITING_PER_ORG_MAX: usize = 1_024;
+/// Time that a computation, a long query or a password hash waits for its turn.
 pub const COMPUTATION_WAIT_SECONDS: u64 = 10;
-/// How long an agent's access token lives; there is no refresh.
+/// Lifetime of an agent's access token. There is no refresh.
 pub const AGENT_TOKEN_TTL_MS: i64 = 15 * 60 * 1_000;
-/// The longest session: a forgotten one must end some day.
+/// Longest lifetime of a session, so that forgotten sessions expire.
 pub const SESSION_TTL_SECONDS_MAX: u64 = 30 * 24 * 60 * 60;
-/// How many times the failed logins of one address an account may have from all addresses together: guesses from many addresses
-/// stop, and one stranger does not lock a person out.
+/// Failed logins for one account from all addresses together, as a multiple of the limit for one address. It stops guessing from many
+/// addresses, while a single attacker cannot lock a person out.
 pub const LOGIN_FAILURES_PER_ACCOUNT_FACTOR: u32 = 10;
-/// How long a console login lasts.
+/// Lifetime of a console login.
 pub const LOGIN_TTL_MS: i64 = 12 * 60 * 60 * 1_000;
-/// How long the key of a session that is over is remembered, so that an operator can still see which key did what.
+/// How long the server remembers the key of an ended or expired session, so that an operator can still see which key did what.
 pub const DEAD_SESSION_KEYS_KEPT_MS: i64 = 7 * 24 * 60 * 60 * 1_000;
-/// Dead rows removed in one transaction: the org's writes wait no longer than that takes.
+/// Expired rows removed in one transaction. It limits how long the org's writes wait.
 pub const SWEEP_ROWS_MAX: u32 = 500;
-/// How long after its start, and then how often, a server clears dead credentials away.
+/// When the server cleans up expired credentials: first this long after its start, then at this interval.
 pub const SWEEP_SECONDS: (u64, u64) = (60, 60 * 60);
-/// `subscriptions/listen` streams that one credential may hold open: each costs a connection and a task.
+/// Open `subscriptions/listen` streams of one credential. Each costs a connection and a task.
 pub const LISTENERS_PER_CALLER_MAX: u32 = 16;
-/// Rows in a page of a list when the caller does not say.
+/// How often an idle `subscriptions/listen` stream checks whether its credential has expired.
+pub const LISTENER_LOOK_SECONDS: u64 = 20;
+/// `Retry-After` for a caller with too many such streams. One may have ended by then.
+pub const LISTENER_RETRY_SECONDS: u64 = 30;
+/// How long an event stream can be silent before the server sends a comment. Proxies close connections that are silent for longer.
+pub const STREAM_KEEP_ALIVE_SECONDS: u64 = 15;
+/// Time for a whole body, as a multiple of `client_idle_seconds`.
+pub const BODY_IDLE_FACTOR: u32 = 10;
+/// Rows in a page of a list when the caller sets no limit.
 pub const PAGE_ROWS_DEFAULT: u32 = 50;
-/// Most rows in a page of a list: bounds one answer's memory.
+/// Rows that a tool lists when the caller sets no limit. Models read them, so the number is small.
+pub const TOOL_ROWS_DEFAULT: u32 = 20;
+/// Most rows that a tool lists in one page.
+pub const TOOL_ROWS_MAX: u32 = 100;
+/// Schema violations listed in one answer.
+pub const VIOLATIONS_MAX: usize = 16;
+/// Most rows in a page of a list. It bounds the memory for one answer.
 pub const PAGE_ROWS_MAX: u32 = 200;
-/// Tools in a page of `tools/list`. Most clients never ask for a second page, so one page should hold a usual list.
+/// Tools in a page of `tools/list`. Most clients never request a second page, so one page should hold a typical list.
 pub const TOOLS_PER_PAGE: usize = 200;
 /// Longest name of an org, project, key, agent, brick or kit, in Unicode scalar values.
 pub const NAME_CHARS_MAX: usize = 120;
-/// Longest description of a brick or kit, and notes of a kit version.
+/// Longest description of a brick or kit, and longest notes of a kit version.
 pub const DESCRIPTION_CHARS_MAX: usize = 500;
 /// Longest evaluation prompt of a brick.
 pub const EVALUATION_PROMPT_CHARS_MAX: usize = 10_000;
-/// Most bricks in one kit: a kit is read whole.
+/// Most bricks in one kit. A kit is always read as a whole.
 pub const KIT_BRICKS_MAX: usize = 500;
 /// Most entries of an allowlist or a scope list in one request.
 pub const ALLOWLIST_ENTRIES_MAX: usize = 1_000;
-/// Most writes that share one commit: bounds how long the first of them waits.
+/// Most writes that share one commit. It limits how long the first of them waits.
 pub const COMMIT_JOBS_MAX: usize = 256;
-/// Writes that may wait for the writer; beyond it callers are told to come back.
+/// PostgreSQL connections of a node. Each runs one closure at a time on a blocking thread.
+pub const POSTGRES_CONNECTIONS_MAX: usize = 24;
+/// How long a call waits for a PostgreSQL connection before it fails with `unavailable`.
+pub const POSTGRES_WAIT_SECONDS: u64 = 10;
+/// Threads for blocking work. Each kind of blocking work also has its own, smaller limit.
+pub const BLOCKING_THREADS_MAX: usize = 96;
+/// Log lines that can wait to be written. Further lines are dropped. A line takes a few hundred bytes.
+pub const LOG_LINES_WAITING_MAX: usize = 10_000;
+/// Writes that can wait for the writer. Further ones are refused with `unavailable`.
 pub const WRITE_QUEUE_MAX: usize = 4_096;
-/// Most policy statements in force or on trial in one org: each costs every decision that it might concern.
-pub const POLICY_STATEMENTS_MAX: i64 = 10_000;
+/// Most statements in one policy, and most in all enforced or log-only policies of an org. Each one adds to the cost of every decision it
+/// could match.
+pub const POLICY_STATEMENTS_MAX: usize = 10_000;
 /// Longest text of one policy.
 pub const POLICY_CHARS_MAX: usize = 1_000_000;
-/// Longest text of all policies of an org together: it is read and compiled as one.
+/// Longest text of one policy in bytes. It is parsed and validated as a whole.
+pub const POLICY_BYTES_MAX: usize = 1024 * 1024;
+/// Deepest nesting of one policy statement. An operator counts as one level, a bracket as four. Parser, validator and evaluator recurse
+/// once per level and must fit in half of a 2 MiB thread stack; the caller needs the other half. Write a long list of alternatives as a
+/// set, not as a chain.
+pub const POLICY_NESTING_MAX: usize = 192;
+/// Longest `@id` of a policy statement. Every audit event that the statement decides repeats it.
+pub const POLICY_STATEMENT_NAME_CHARS_MAX: usize = 120;
+/// Deepest nesting of a tool's arguments that policies can see.
+pub const POLICY_ARGUMENTS_DEPTH_MAX: usize = 8;
+/// Most members of one object in a tool's arguments that policies can see. A peer's card can declare any number of them.
+pub const POLICY_ARGUMENTS_MEMBERS_MAX: usize = 256;
+/// Policies named in one audit event. A longer list would add no information.
+pub const POLICIES_NAMED_MAX: usize = 20;
+/// Longest text of all policies of an org together. They are read and compiled as one set.
 pub const POLICIES_CHARS_MAX: i64 = 2_000_000;
-/// Text of the compiled policy sets that are kept; orgs with the same policies share one.
+/// Text of the compiled policy sets in the cache. Orgs with the same policies share one set.
 pub const POLICY_SET_CACHE_BYTES_MAX: u64 = 20_000_000;
-/// Long questions answered at once (checking a policy, trying one out, verifying a trail, reporting on a memory): each keeps a
-/// processor busy.
+/// Concurrent long queries (checking or testing a policy, verifying an audit trail, reporting on memory). Each keeps one processor busy.
 pub const QUESTIONS_AT_ONCE: usize = 2;
-/// How long such a question waits for its turn.
-pub const QUESTION_WAIT_SECONDS: u64 = 10;
-/// Pages of rows kept in memory until their org is written to; each is some kilobytes.
+/// Long queries that can wait for their turn. Further ones are refused with `unavailable`.
+pub const QUESTIONS_WAITING_MAX: usize = 64;
+/// Pages of rows kept in memory until someone writes to their org. Each takes a few kilobytes.
 pub const KEPT_ANSWERS_MAX: usize = 256;
-/// Signing keys kept opened between records; each is some hundred bytes.
+/// Bytes of cached `tools/list` answers. An org with thousands of tools has long ones.
+pub const LISTING_CACHE_BYTES_MAX: u64 = 64_000_000;
+/// Bytes of cached catalogues of orgs that registered their own tools.
+pub const CATALOGUE_CACHE_BYTES_MAX: u64 = 128_000_000;
+/// Audit entries scanned for one page with several filters.
+pub const AUDIT_LOOK_ROWS_MAX: u32 = 5_000;
+/// Longest reason for revoking a signing key. It is published with the key.
+pub const REVOCATION_REASON_CHARS_MAX: usize = 200;
+/// Groups in one answer about costs.
+pub const COST_GROUPS_MAX: u32 = 1_000;
+/// Decrypted signing keys in the cache. Each takes a few hundred bytes.
 pub const SIGNING_KEY_CACHE_MAX: usize = 10_000;
-/// Refusals (403) of one credential that a minute puts on an org's record; the rest of that minute is one entry with their number.
+/// 403s of one credential that the audit trail records per minute. One further entry counts the rest of that minute.
 pub const FORBIDDEN_A_MINUTE: u32 = 10;
-/// Records of calls that wait to be written after their callers went away.
+/// Audit records that can wait to be written after their callers disconnected.
 pub const LATE_RECORDS_MAX: usize = 10_000;
-/// Lines that the log has in a minute about refusals with one status at one door; the rest is counted.
+/// Log lines per minute about refusals with one status at one door. The rest are counted.
 pub const REFUSAL_LINES_A_MINUTE: u32 = 30;
-/// How soon the record of a read is on disk. The read itself does not wait for it.
+/// How soon the audit record of a read is synced to disk. The read itself does not wait for it.
 pub const NOTE_SYNC_MS_MAX: u64 = 50;
-/// Credentials remembered between requests; each is a few hundred bytes.
+/// Credentials in the cache. Each takes a few hundred bytes.
 pub const PRINCIPAL_CACHE_MAX: usize = 20_000;
-/// Rate limiters remembered between requests. Beyond it the least used start afresh.
+/// Rate limiters in memory. Above this, the least used ones are reset.
 pub const LIMITER_CACHE_MAX: usize = 100_000;
-/// Password hashes computed at once: argon2 takes 19 MiB each.
+/// Password hashes computed at once. argon2 takes 19 MiB for each.
 pub const PASSWORD_HASHES_AT_ONCE: usize = 2;
-/// How long `/readyz` answers what it found out last: anyone may ask, and finding out writes to the disk.
+/// Password hashes that can wait for their turn. Further logins are refused with `unavailable`.
+pub const PASSWORD_HASHES_WAITING_MAX: usize = 64;
+/// Bytes of text in one page of a project's memory. A longer list continues on the next page.
+pub const PAGE_BYTES_MAX: usize = 8 * 1024 * 1024;
+/// Concurrent login attempts from one address, so that one address cannot block everyone else.
+pub const LOGINS_PER_ADDRESS_AT_ONCE: usize = 4;
+/// Shortest password. Shorter ones can be guessed.
+pub const PASSWORD_CHARS_MIN: usize = 12;
+/// Longest password. More characters add no security.
+pub const PASSWORD_CHARS_MAX: usize = 1_000;
+/// Longest email address. This is the limit of email itself.
+pub const EMAIL_CHARS_MAX: usize = 254;
+/// Longest path of a project's root. This is the limit of Linux.
+pub const ROOT_CHARS_MAX: usize = 4_096;
+/// How long `/readyz` caches its result. Anyone can call it, and each check writes to the disk.
 pub const READINESS_KEPT_MS: u64 = 1_000;
-/// What is written to find out whether the store takes writes: about as much as a call and its record do, so that a disk with
-/// room for less is not called ready.
+/// Bytes that a readiness check writes. A call and its audit record need about as much, so a disk with less space does not count as
+/// ready.
 pub const PROBE_BYTES: usize = 64 * 1024;
-/// Notifications of one call that may wait for a slow client.
+/// Notifications of one call that can wait for a slow client.
 pub const NOTIFICATION_QUEUE_MAX: usize = 256;
-/// How long a client may keep a listed answer (`ttlMs`).
+/// How long a client can cache a list (`ttlMs`).
 pub const LIST_TTL_MS: u64 = 60_000;
-/// How long a client may take to answer what a call asked back: a person may have to be found.
+/// Time that a client has to answer a question from a call. It may have to find a person first.
 pub const REQUEST_STATE_TTL_MS: i64 = 15 * 60 * 1_000;
-/// Resources that one subscription may watch.
+/// Largest body of a subscription. It stays in memory for as long as the subscription lasts.
+pub const SUBSCRIPTION_BYTES_MAX: usize = 256 * 1024;
+/// Resources that one subscription can watch.
 pub const SUBSCRIPTION_URIS_MAX: usize = 1_000;
-/// Largest body of a management call that anyone may make (a login): strangers must not fill the memory.
+/// Largest body of a management call without a credential (a login), so that strangers cannot fill the memory.
 pub const PUBLIC_BODY_BYTES_MAX: usize = 16 * 1024;
-/// Most of a refused request's body that is read and thrown away, so that the client reads why it was refused.
+/// Bytes of a refused request's body that the server reads and discards, so that the client can read the refusal.
 pub const LINGER_BYTES_MAX: usize = 64 * 1024 * 1024;
-/// How long that may take in all.
+/// Time limit for reading such a body.
 pub const LINGER_SECONDS: u64 = 10;
-/// How long the client may say nothing meanwhile.
+/// How long the client can pause while the server reads such a body.
 pub const LINGER_IDLE_SECONDS: u64 = 1;
-/// Events of one org that are read from the trail and handed on at once: bounds memory, and how long the org's writes wait for
-/// the rows that follow from them.
+/// Events of one org that the relay processes at once. It bounds memory, and how long the org's writes wait for the relay's own writes.
 pub const RELAY_EVENTS_MAX: u32 = 128;
-/// How long the relay lets events gather before it reads them: a busy org's cost one look and one transaction together.
+/// How long the relay collects events before it reads them. Events of a busy org then share one read and one transaction.
 pub const RELAY_GATHER_MS: u64 = 50;
-/// How often the relay looks for events that nobody told it of: those of a node that crashed, or that another node wrote.
+/// How often the relay looks for events that it got no notice of, from a crashed node or from another node.
 pub const RELAY_SWEEP_SECONDS: u64 = 30;
-/// Orgs with news that are remembered; beyond it the sweep finds them.
+/// Orgs with new events that the relay remembers. The periodic check finds the rest.
 pub const RELAY_ORGS_MAX: usize = 10_000;
-/// Subscribers served at once: each webhook among them holds a connection.
+/// Subscribers served at once. Each webhook holds a connection.
 pub const RELAY_JOBS_MAX: usize = 64;
-/// How long a node may serve a webhook before another takes over: longer than any one delivery takes.
+/// How long a node's claim on a webhook lasts before another node can take over. It is longer than any delivery takes.
 pub const HOOK_LEASE_MS: i64 = 30 * 1_000;
-/// How long a receiver may take to answer: it should take the event and work on it later.
+/// Time that a receiver has to answer. Receivers should accept the event first and process it later.
 pub const WEBHOOK_TIMEOUT_MS: u64 = 10 * 1_000;
-/// The pause after a first failed delivery; each further one is three times as long.
+/// Pause after the first failed delivery. Each further pause is three times as long.
 pub const WEBHOOK_PAUSE_FIRST_MS: u64 = 1_000;
-/// The longest pause: a receiver that is back is found within ten minutes.
+/// Longest pause between deliveries. A receiver that recovers is found within ten minutes.
 pub const WEBHOOK_PAUSE_MAX_MS: u64 = 10 * 60 * 1_000;
-/// Deliveries of one event before it becomes a dead letter and the next one has its turn: a quarter of an hour in all.
+/// Delivery attempts before an event becomes a dead letter and the next event is sent. They take a quarter of an hour in total.
 pub const WEBHOOK_TRIES_MAX: u32 = 8;
-/// Webhooks of one org: each sees every event of it.
+/// Webhooks of one org. Each can see every event of the org.
 pub const WEBHOOKS_MAX: usize = 20;
-/// Event types that one webhook names.
+/// Event types that one webhook can list.
 pub const WEBHOOK_EVENTS_MAX: usize = 50;
-/// Longest address of a webhook.
+/// Longest URL of a webhook.
 pub const WEBHOOK_URL_CHARS_MAX: usize = 2_000;
-/// Most of a receiver's answer that is read, so that its connection can be used again.
+/// Bytes of a receiver's answer that the server reads before it reuses the connection.
 pub const WEBHOOK_ANSWER_BYTES_MAX: usize = 16 * 1024;
-/// How long finished calls are listed. The audit trail keeps them for good, and cost figures stay.
+/// How long finished calls are listed. The audit trail and the cost figures are kept longer.
 pub const TASKS_KEPT_MS: i64 = 7 * 24 * 60 * 60 * 1_000;
-/// Longest observation: some thirty pages. More is a document.
+/// Longest observation, about thirty pages. Anything longer is a document.
 pub const OBSERVATION_CHARS_MAX: usize = 100_000;
-/// Longest name of an observation's type.
+/// Longest type of an observation.
 pub const OBSERVATION_TYPE_CHARS_MAX: usize = 64;
-/// Longest question to memory: what is longer is a text to remember, not a question.
+/// Longest query to memory or the graph. Anything longer is a text to remember, not a question.
 pub const QUERY_CHARS_MAX: usize = 50_000;
-/// Observations forgotten, or triplets retracted, in one transaction when everything of an author is: the org's writes wait no longer than
-/// that takes.
+/// Observations forgotten, or triplets retracted, in one transaction of a rollback. It limits how long the org's writes wait.
 pub const FORGET_ROWS_MAX: u32 = 500;
-/// Observations in one import: they are kept in one transaction, and the org's writes wait no longer than that takes.
+/// Observations in one import. An import is one transaction, so this limits how long the org's writes wait.
 pub const IMPORT_LINES_MAX: usize = 1_000;
-/// Longest name of an observation's author or session: a label, and what is put before it.
+/// Longest name of an observation's author or session, including prefixes such as `import:`.
 pub const AUTHOR_CHARS_MAX: usize = 200;
-/// Observations that a report on memory looks at, the newest: it is read in one go.
+/// Observations in a memory report, newest first. They are read in one query.
 pub const REPORT_ROWS_MAX: u32 = 100_000;
-/// Memory that search indexes may take at a node before the least used are dropped; they are read again when they are asked for.
+/// Observations that a report compares with each other, newest first. The work grows with the square of this number.
+pub const REPORT_COMPARED_MAX: i64 = 2_000;
+/// Groups of near duplicates in a report.
+pub const REPORT_GROUPS_MAX: usize = 10;
+/// Hits of a search in memory or the graph when the caller sets no limit.
+pub const HITS_DEFAULT: u32 = 10;
+/// Most hits of a memory search on the management API.
+pub const MEMORY_HITS_MAX: u32 = 200;
+/// Longest `workType` of a recall.
+pub const WORK_TYPE_CHARS_MAX: usize = 64;
+/// Most facts in the answer to a recall.
+pub const RECALL_TRIPLETS_MAX: usize = 10;
+/// Facts extracted from one observation. Use `graph_ingest` for longer lists.
+pub const OBSERVATION_FACTS_MAX: usize = 10;
+/// Memory for search indexes on a node. Above this, the least used ones are dropped and loaded again on demand.
 pub const INDEX_BYTES_MAX: usize = 512 * 1024 * 1024;
-/// Vectors of queries that are remembered: asking again costs no second embedding.
+/// Query vectors in the cache. Repeating a query needs no second embedding.
 pub const QUERY_VECTOR_CACHE_MAX: usize = 2_000;
-/// How often a server looks for texts that wait to be embedded and that nobody told it of: those of a node that crashed.
+/// How often a server looks for texts that a crashed node left without a vector.
 pub const EMBED_SWEEP_SECONDS: u64 = 10 * 60;
-/// Triplets in one call: a call is one transaction, and the org's writes wait for it.
+/// Triplets in one call. A call is one transaction, and the org's writes wait for it.
 pub const TRIPLETS_PER_CALL_MAX: usize = 100;
-/// Longest name or alias of an entity, and of its type: names are names, not sentences.
+/// Longest name, alias or type of an entity. Names are not sentences.
 pub const ENTITY_NAME_CHARS_MAX: usize = 200;
-/// Aliases that one call gives an entity.
+/// Aliases for one entity in one call.
 pub const ENTITY_ALIASES_MAX: usize = 20;
-/// Entities that are one, by merging: facts name any of them, and every look for a fact asks for each.
+/// Entities that can be merged into one. A lookup of a fact queries each of them.
 pub const ENTITY_MEMBERS_MAX: usize = 16;
-/// Targets that one `functional` fact takes the place of: a relationship with more has not one value at a time.
+/// Targets that one `functional` fact can supersede. A relationship with more does not have one value at a time.
 pub const FUNCTIONAL_TARGETS_MAX: usize = 1_000;
-/// Longest relationship.
+/// Longest relationship as the caller writes it.
+pub const RELATIONSHIP_WRITTEN_CHARS_MAX: usize = 200;
+/// Longest relationship in its normalised form.
 pub const RELATIONSHIP_CHARS_MAX: usize = 64;
 /// Longest description of a triplet.
 pub const TRIPLET_DESCRIPTION_CHARS_MAX: usize = 2_000;
-/// Most triplets that `graph_query` gives.
+/// Most triplets in the answer of `graph_query`.
 pub const GRAPH_HITS_MAX: u32 = 100;
-/// Most entities that `graph_neighbors` gives.
+/// Hops of a graph search when the caller sets no depth.
+pub const GRAPH_HOPS_DEFAULT: u32 = 2;
+/// Most hops of a graph search.
+pub const GRAPH_HOPS_MAX: u32 = 4;
+/// Entities whose names are compared to suggest merges.
+pub const SUGGESTION_ENTITIES_MAX: usize = 20_000;
+/// Merge suggestions in one answer.
+pub const SUGGESTIONS_MAX: usize = 100;
+/// Most entities in the answer of `graph_neighbors`.
 pub const NEIGHBOUR_ENTITIES_MAX: u32 = 1_000;
-/// Most triplets that `graph_neighbors` gives: between many entities there may be very many.
+/// Most hops of `graph_neighbors`.
+pub const NEIGHBOUR_HOPS_MAX: u32 = 5;
+/// Most triplets in the answer of `graph_neighbors`. A few entities can have very many facts between them.
 pub const NEIGHBOUR_TRIPLETS_MAX: usize = 1_000;
-/// Triplets of one entity that are walked, heaviest first: a hub leads everywhere, and what leads everywhere says little.
+/// Triplets followed from one entity, heaviest first. A hub is connected to everything, so its links say little.
 pub const GRAPH_FAN_OUT_MAX: usize = 200;
-/// Standing triplets of one entity among which a question looks for the heaviest: a hub has more.
+/// Current triplets of one entity that a query scans for the heaviest ones. A hub can have more.
 pub const GRAPH_LOOK_MAX: usize = 10_000;
-/// Longest path that is looked for.
+/// Longest path that `graph_path` looks for.
 pub const GRAPH_PATH_TRIPLETS_MAX: u32 = 20;
-/// Other facts that a triplet is said to conflict with.
+/// Most ids in `conflictsWith`.
 pub const CONFLICTS_MAX: usize = 10;
-/// Memory that graphs may take at a node before the least used are dropped; they are read again when they are asked for.
+/// Memory for graphs on a node. Above this, the least used ones are dropped and loaded again on demand.
 pub const GRAPH_BYTES_MAX: usize = 512 * 1024 * 1024;
-/// Characters of a text that an embedding endpoint is sent, some 2,000 tokens: what a text is about stands at its beginning, and the
-/// windows of most models end there. A text that is refused is sent shorter: a quarter, then a sixteenth.
+/// Characters of a text sent to an embedding endpoint, about 2,000 tokens. Texts usually say first what they are about, and most models
+/// accept no more. A refused text is sent again, first cut to a quarter of this, then to a sixteenth.
 pub const EMBED_CHARS_MAX: usize = 8_000;
-/// How long an embedding endpoint may take for a question. Then the question is answered by its words.
+/// Time that an embedding endpoint has for a query. After that, only keywords are compared.
 pub const EMBED_QUERY_TIMEOUT_MS: u64 = 2 * 1_000;
-/// How long it may take for texts that nobody waits for: sixteen long ones keep a small machine busy.
+/// Time that it has for texts in the background. Sixteen long texts keep a small machine busy.
 pub const EMBED_BATCH_TIMEOUT_MS: u64 = 60 * 1_000;
-/// How long a first start waits for it to say how many numbers its vectors have: it may have to load its model.
+/// How long the first start waits for the endpoint to report the dimension of its vectors. It may have to load its model.
 pub const EMBED_START_TIMEOUT_MS: u64 = 20 * 1_000;
-/// How long questions leave it alone after a failure: at most one in that time waits for nothing.
+/// How long queries skip the endpoint after a failure. At most one query in that time waits in vain.
 pub const EMBED_REST_SECONDS: u64 = 10;
-/// The pause after texts could not be embedded; each further one is twice as long.
+/// Pause after a failure to embed texts. Each further pause is twice as long.
 pub const EMBED_PAUSE_FIRST_MS: u64 = 1_000;
-/// The longest pause: an embedder that is back is found within a minute.
+/// Longest pause between attempts. An embedder that recovers is found within a minute.
 pub const EMBED_PAUSE_MAX_MS: u64 = 60 * 1_000;
-/// Largest answer of an embedding endpoint: sixteen vectors of the largest dimension, written out, are three million bytes.
+/// Largest answer of an embedding endpoint. Sixteen vectors of the largest dimension take about three million bytes as text.
 pub const EMBED_ANSWER_BYTES_MAX: usize = 8 * 1024 * 1024;
-/// Most numbers in a vector: no model in use has more.
+/// Largest dimension of a vector. No current model has more.
 pub const EMBED_DIMENSION_MAX: usize = 8_192;
-/// How often word caches are written. What was not written is read from the rows again.
+/// How often keyword caches are written to disk. Unwritten changes are read again from the database.
 pub const INDEX_FLUSH_SECONDS: u64 = 10;
-/// Largest row in a backup: more than any call can bring in.
+/// Largest row in a backup. No call can store a larger one.
 pub const BACKUP_FRAME_BYTES_MAX: u32 = 1024 * 1024 * 1024;

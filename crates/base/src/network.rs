@@ -4,38 +4,30 @@ use std::fmt;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use std::str::FromStr;
 
+use ipnet::IpNet;
 use serde::{Deserialize, Deserializer, de};
 
-/// All addresses that begin with the same bits.
+/// A range of addresses with the same prefix.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Network {
-    address: IpAddr,
-    bits: u32,
-}
+pub struct Network(IpNet);
 
 impl Network {
-    /// Whether `address` lies in it. An IPv4 address is the same one when it is written as IPv6.
+    /// Whether `address` is in the network. An IPv4-mapped IPv6 address counts as its IPv4 address.
     pub fn contains(&self, address: IpAddr) -> bool {
-        match (self.address, address.to_canonical()) {
-            (IpAddr::V4(own), IpAddr::V4(other)) => {
-                leading(u32::from(own).into(), 32, self.bits) == leading(u32::from(other).into(), 32, self.bits)
-            }
-            (IpAddr::V6(own), IpAddr::V6(other)) => leading(own.into(), 128, self.bits) == leading(other.into(), 128, self.bits),
-            _ => false,
-        }
+        self.0.contains(&address.to_canonical())
     }
 }
 
-const fn v4(a: u8, b: u8, c: u8, bits: u32) -> Network {
-    Network { address: IpAddr::V4(Ipv4Addr::new(a, b, c, 0)), bits }
+const fn v4(a: u8, b: u8, c: u8, bits: u8) -> Network {
+    Network(IpNet::new_assert(IpAddr::V4(Ipv4Addr::new(a, b, c, 0)), bits))
 }
 
-const fn v6(first: u16, second: u16, bits: u32) -> Network {
-    Network { address: IpAddr::V6(Ipv6Addr::new(first, second, 0, 0, 0, 0, 0, 0)), bits }
+const fn v6(first: u16, second: u16, bits: u8) -> Network {
+    Network(IpNet::new_assert(IpAddr::V6(Ipv6Addr::new(first, second, 0, 0, 0, 0, 0, 0)), bits))
 }
 
-/// What is not the public internet: this machine, private and shared networks, links, groups, documentation, and IPv6 networks
-/// whose addresses carry an IPv4 address inside.
+/// Networks outside the public internet: loopback, private, shared, link-local, multicast and documentation networks, and IPv6 networks
+/// whose addresses embed an IPv4 address.
 const NOT_PUBLIC: [Network; 26] = [
     v4(0, 0, 0, 8),
     v4(10, 0, 0, 8),
@@ -52,11 +44,11 @@ const NOT_PUBLIC: [Network; 26] = [
     v4(203, 0, 113, 24),
     v4(224, 0, 0, 4),
     v4(240, 0, 0, 4),
-    // Unspecified, loopback, and IPv4 addresses written as IPv6 in the old way.
+    // Unspecified, loopback, and IPv4-compatible addresses (deprecated).
     v6(0, 0, 96),
     // IPv4-translated (SIIT): `::ffff:0:a.b.c.d`.
-    Network { address: IpAddr::V6(Ipv6Addr::new(0, 0, 0, 0, 0xffff, 0, 0, 0)), bits: 96 },
-    // NAT64, the well-known prefix and the one for local use.
+    Network(IpNet::new_assert(IpAddr::V6(Ipv6Addr::new(0, 0, 0, 0, 0xffff, 0, 0, 0)), 96)),
+    // NAT64, the well-known prefix and the prefix for local use.
     v6(0x64, 0xff9b, 32),
     v6(0x100, 0, 64),
     // Teredo, among others.
@@ -70,13 +62,13 @@ const NOT_PUBLIC: [Network; 26] = [
     v6(0xfe00, 0, 7),
 ];
 
-/// Whether `address` lies on the public internet: the server itself connects to no other unless its operator allows it.
+/// Whether `address` is on the public internet. The server connects to other addresses only if its operator allows them.
 pub fn is_public(address: IpAddr) -> bool {
     !NOT_PUBLIC.iter().any(|network| network.contains(address)) && !is_isatap(address)
 }
 
-/// Whether an address carries an IPv4 address in its second half (ISATAP: `…:0:5efe:a.b.c.d`, `…:200:5efe:a.b.c.d`). Any network
-/// can have such addresses.
+/// Whether an address embeds an IPv4 address in its second half (ISATAP: `…:0:5efe:a.b.c.d`, `…:200:5efe:a.b.c.d`). Such addresses occur
+/// in any network.
 fn is_isatap(address: IpAddr) -> bool {
     match address {
         IpAddr::V4(_) => false,
@@ -84,7 +76,7 @@ fn is_isatap(address: IpAddr) -> bool {
     }
 }
 
-/// The address that stands for everything its owner can easily have: the address itself, and for IPv6 its /64 network.
+/// Maps an address to the range that one owner usually controls: the address itself for IPv4, the /64 network for IPv6.
 pub fn neighbourhood(address: IpAddr) -> IpAddr {
     match address.to_canonical() {
         IpAddr::V6(address) => IpAddr::V6(Ipv6Addr::from_bits(address.to_bits() & !u128::from(u64::MAX))),
@@ -92,33 +84,23 @@ pub fn neighbourhood(address: IpAddr) -> IpAddr {
     }
 }
 
-/// The first `bits` of a number that is `width` bits wide.
-fn leading(number: u128, width: u32, bits: u32) -> u128 {
-    number.checked_shr(width.saturating_sub(bits)).unwrap_or(0)
-}
-
 impl FromStr for Network {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        let wrong = || format!("`{text}` is no network: write 10.0.0.0/8, fd00::/8 or one address");
-        let (address, bits) = match text.split_once('/') {
-            Some((address, bits)) => (address, Some(bits)),
-            None => (text, None),
-        };
+        let wrong = || format!("`{text}` is not a network; write 10.0.0.0/8, fd00::/8 or a single address");
+        let (address, bits) = text.split_once('/').map_or((text, None), |(address, bits)| (address, Some(bits)));
+        // The standard library parses the address, because it refuses leading zeros, which some programs read as octal.
         let address = IpAddr::from_str(address).map_err(|_| wrong())?;
-        let widest = if address.is_ipv4() { 32 } else { 128 };
-        let bits = bits.map_or(Ok(widest), u32::from_str).map_err(|_| wrong())?;
-        if bits > widest {
-            return Err(wrong());
-        }
-        Ok(Self { address, bits })
+        let Some(bits) = bits else { return Ok(Self(IpNet::from(address))) };
+        let bits = u8::from_str(bits).map_err(|_| wrong())?;
+        IpNet::new(address, bits).map(Self).map_err(|_| wrong())
     }
 }
 
 impl fmt::Display for Network {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}/{}", self.address, self.bits)
+        self.0.fmt(f)
     }
 }
 
@@ -133,7 +115,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_not_the_public_internet_is_known_in_every_spelling() {
+    fn addresses_outside_the_public_internet_are_recognised() {
         for inside in [
             "127.0.0.1",
             "0.0.0.0",
@@ -172,7 +154,7 @@ mod tests {
     }
 
     #[test]
-    fn addresses_lie_in_their_networks() {
+    fn a_network_contains_its_addresses() {
         for (network, inside, outside) in [
             ("10.0.0.0/8", "10.255.0.1", "11.0.0.1"),
             ("192.0.2.7", "192.0.2.7", "192.0.2.8"),
@@ -186,7 +168,7 @@ mod tests {
             assert!(network.contains(inside.parse().unwrap()), "{inside} in {network}");
             assert!(!network.contains(outside.parse().unwrap()), "{outside} in {network}");
         }
-        for wrong in ["", "10.0.0.0/33", "10.0.0/8", "10.0.0.0/", "10.0.0.0/-1", "::/129", "localhost", "/8"] {
+        for wrong in ["010.0.0.0/8", "", "10.0.0.0/33", "10.0.0/8", "10.0.0.0/", "10.0.0.0/-1", "::/129", "localhost", "/8"] {
             assert!(wrong.parse::<Network>().is_err(), "{wrong}");
         }
     }

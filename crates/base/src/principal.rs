@@ -1,4 +1,4 @@
-//! Who a request turned out to be, after the door. Never taken from a body.
+//! The principal: the caller of a request, as determined by the credential. It never comes from the request body.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -6,7 +6,7 @@ use std::sync::Arc;
 use crate::id::{AgentId, KeyId, OrgId, ProjectId, SessionId, TokenId};
 use crate::scope::ScopeSet;
 
-/// The way in that a request took: it decides how errors are spoken.
+/// The entry point of a request. It decides the form of errors.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Door {
     /// `POST /api/mcp/{sessionId}` and, through it, stdio.
@@ -16,7 +16,7 @@ pub enum Door {
 }
 
 impl Door {
-    /// The word in metrics and logs.
+    /// The name in metrics and logs.
     pub const fn word(self) -> &'static str {
         match self {
             Door::Session => "session",
@@ -36,11 +36,11 @@ pub struct Principal {
     pub project: Option<ProjectView>,
     /// The session or the agent.
     pub actor: Actor,
-    /// What the credential may do.
+    /// The scopes of the credential.
     pub scopes: ScopeSet,
-    /// Which tools it may see.
+    /// The tools that the principal can see.
     pub allowlist: Allowlist,
-    /// In which spelling tools are listed.
+    /// The spelling of tool names in `tools/list`.
     pub tool_names: ToolNames,
 }
 
@@ -53,8 +53,8 @@ impl Principal {
         }
     }
 
-    /// The name that rows keep of whoever made them: the registered agent, else the session. A launcher's own word for
-    /// its agent is not a name that anyone vouches for.
+    /// The author that is stored with rows: the registered agent, or else the session. A launcher's label does not count, because nobody
+    /// verifies it.
     pub fn author(&self) -> &str {
         match &self.actor {
             Actor::Session { agent: Some(agent), .. } => agent.as_str(),
@@ -64,7 +64,7 @@ impl Principal {
     }
 }
 
-/// The part of a project that decides what is visible in it.
+/// The properties of a project that decide which tools are visible.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ProjectView {
     /// The project.
@@ -77,7 +77,7 @@ pub struct ProjectView {
     pub graph_enabled: bool,
 }
 
-/// Who acts.
+/// The session or agent that makes the request.
 #[derive(Clone, Debug)]
 pub enum Actor {
     /// One agent's run in a project.
@@ -86,11 +86,11 @@ pub enum Actor {
         id: SessionId,
         /// The registered agent it runs, if one was named.
         agent: Option<AgentId>,
-        /// The launcher's own word for it.
+        /// The launcher's label for the agent.
         label: Option<Arc<str>>,
-        /// What kind of work it does.
+        /// The type of work, as the opener of the session set it.
         work_type: Option<Arc<str>>,
-        /// The key that was presented; absent for the instance admin's.
+        /// The presented key; `None` for the instance admin's key.
         key: Option<KeyId>,
     },
     /// A registered machine identity with a token.
@@ -102,17 +102,17 @@ pub enum Actor {
     },
 }
 
-/// Which tools a principal may see, by canonical name.
+/// The tools that a principal can see, by canonical name.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Allowlist {
-    /// Every tool its scopes allow: a session opened without a list.
+    /// Every tool that the scopes allow. This is a session that was opened without a list.
     All,
-    /// Only these.
+    /// Only these tools.
     Only(Arc<BTreeSet<String>>),
 }
 
 impl Allowlist {
-    /// Whether any of a tool's spellings is named.
+    /// Whether the list contains any spelling of a tool.
     pub fn names<'a>(&self, spellings: impl IntoIterator<Item = &'a str>) -> bool {
         match self {
             Allowlist::All => true,
@@ -120,7 +120,7 @@ impl Allowlist {
         }
     }
 
-    /// The tools that both lists name.
+    /// The tools that are in both lists.
     #[must_use]
     pub fn intersection(&self, other: &Self) -> Self {
         match (self, other) {
@@ -133,18 +133,18 @@ impl Allowlist {
     }
 }
 
-/// How `tools/list` spells names.
+/// The spelling of tool names in `tools/list`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum ToolNames {
-    /// As the contract names them (`bricks.list`).
+    /// Canonical names (`bricks.list`).
     #[default]
     Canonical,
-    /// Only `[a-zA-Z0-9_-]` (`bricks_list`), for clients that break on a dot.
+    /// Only `[a-zA-Z0-9_-]` (`bricks_list`), for clients that do not accept dots.
     Safe,
 }
 
 impl ToolNames {
-    /// The word in requests and rows.
+    /// The value in requests and rows.
     pub const fn word(self) -> &'static str {
         match self {
             ToolNames::Canonical => "canonical",
@@ -152,7 +152,7 @@ impl ToolNames {
         }
     }
 
-    /// Reads the word.
+    /// Parses the value.
     pub fn parse(word: &str) -> Option<Self> {
         [ToolNames::Canonical, ToolNames::Safe].into_iter().find(|names| names.word() == word)
     }

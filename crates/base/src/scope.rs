@@ -1,25 +1,25 @@
-//! Scopes: what a key, an agent or a login may do. A closed set, so that a misspelt scope is refused, not ignored.
+//! Scopes limit what a key, an agent or a login can do. They are a closed set, so that a misspelt scope is refused, not ignored.
 
 use std::fmt;
 
 macro_rules! scopes {
     ($($name:ident = $word:literal: $doc:literal;)*) => {
-        /// One right.
+        /// One permission.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
         pub enum Scope {
             $(#[doc = $doc] $name,)*
         }
 
         impl Scope {
-            /// Every scope there is.
+            /// All scopes.
             pub const ALL: &'static [Scope] = &[$(Scope::$name,)*];
 
-            /// The scope as keys and agents name it.
+            /// The name of the scope in keys and agents.
             pub const fn word(self) -> &'static str {
                 match self { $(Scope::$name => $word,)* }
             }
 
-            /// What it allows, for the generated reference.
+            /// A description for the generated reference.
             pub const fn meaning(self) -> &'static str {
                 match self { $(Scope::$name => $doc,)* }
             }
@@ -36,16 +36,16 @@ scopes! {
     CodeWrite = "code:write": "write code";
     DecisionsWrite = "decisions:write": "record decisions";
     CollabWrite = "collab:write": "edit shared documents";
-    MetricsRead = "metrics:read": "read the org's performance figures";
+    MetricsRead = "metrics:read": "read the org's usage and performance figures";
     BricksCreateDraft = "bricks:create_draft": "create draft bricks";
     BricksRead = "bricks:read": "read bricks";
     KitsCreateDraft = "kits:create_draft": "create draft kits";
     KitsRead = "kits:read": "read kits";
     WorkflowRun = "workflow:run": "run workflows";
     A2aInvoke = "a2a:invoke": "call peer agents";
-    OrgRead = "org:read": "read the org's projects, keys, sessions, agents and users";
+    OrgRead = "org:read": "read the org's projects, keys, sessions, agents, users, policies, webhooks and calls";
     ProjectsWrite = "projects:write": "create and change projects";
-    KeysWrite = "keys:write": "mint and revoke keys";
+    KeysWrite = "keys:write": "create and revoke keys";
     SessionsWrite = "sessions:write": "open and end sessions";
     AgentsWrite = "agents:write": "register, change and rotate agents";
     UsersWrite = "users:write": "add and change console users";
@@ -53,12 +53,12 @@ scopes! {
     WorkflowWrite = "workflow:write": "change workflows";
     A2aWrite = "a2a:write": "register peer agents";
     AuditRead = "audit:read": "read and export the audit trail";
-    AuditWrite = "audit:write": "rotate and revoke audit keys";
-    ConformanceRun = "conformance:run": "call the conformance suite's fixtures, where a server serves them";
+    AuditWrite = "audit:write": "rotate and revoke audit keys, manage webhooks";
+    ConformanceRun = "conformance:run": "call the fixtures of the conformance suite, if the server serves them";
 }
 
 impl Scope {
-    /// The scope called `word`.
+    /// Parses the name of a scope.
     pub fn parse(word: &str) -> Option<Self> {
         Self::ALL.iter().copied().find(|scope| scope.word() == word)
     }
@@ -74,7 +74,7 @@ impl fmt::Display for Scope {
     }
 }
 
-/// A set of scopes. `*` holds every scope, those of later releases too.
+/// A set of scopes. `*` includes every scope, also those of later releases.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
 pub struct ScopeSet {
     everything: bool,
@@ -84,7 +84,7 @@ pub struct ScopeSet {
 impl ScopeSet {
     /// `*`.
     pub const EVERYTHING: Self = Self { everything: true, bits: 0 };
-    /// Nothing at all.
+    /// The empty set.
     pub const NONE: Self = Self { everything: false, bits: 0 };
 
     /// The set of `scopes`.
@@ -92,7 +92,7 @@ impl ScopeSet {
         Self { everything: false, bits: scopes.iter().fold(0, |bits, scope| bits | scope.bit()) }
     }
 
-    /// Reads words; the first unknown one comes back as the error.
+    /// Parses names. The error is the first unknown one.
     pub fn parse<'a>(words: impl IntoIterator<Item = &'a str>) -> Result<Self, String> {
         let mut set = Self::NONE;
         for word in words {
@@ -105,17 +105,17 @@ impl ScopeSet {
         Ok(set)
     }
 
-    /// Whether the set holds `scope`.
+    /// Whether the set includes `scope`.
     pub const fn has(self, scope: Scope) -> bool {
         self.everything || self.bits & scope.bit() != 0
     }
 
-    /// Whether everything in `other` is in this set: nobody mints more than they have.
+    /// Whether this set includes all of `other`. A caller can only grant scopes that it has.
     pub const fn covers(self, other: Self) -> bool {
         self.everything || (!other.everything && other.bits & !self.bits == 0)
     }
 
-    /// What both sets hold.
+    /// The scopes that are in both sets.
     #[must_use]
     pub const fn intersection(self, other: Self) -> Self {
         match (self.everything, other.everything) {
@@ -125,19 +125,19 @@ impl ScopeSet {
         }
     }
 
-    /// The words, in the order of [`Scope::ALL`].
+    /// The names, in the order of [`Scope::ALL`].
     pub fn words(self) -> Vec<&'static str> {
         let everything = self.everything.then_some("*");
         let named = Scope::ALL.iter().filter(|scope| self.bits & scope.bit() != 0).map(|scope| scope.word());
         everything.into_iter().chain(named).collect()
     }
 
-    /// The stored form: words with single spaces between them.
+    /// The stored form: names separated by single spaces.
     pub fn to_row(self) -> String {
         self.words().join(" ")
     }
 
-    /// Reads the stored form. A word this release does not know grants nothing.
+    /// Parses the stored form. A name that this release does not know grants nothing.
     pub fn from_row(text: &str) -> Self {
         let known = text.split(' ').filter(|word| *word == "*" || Scope::parse(word).is_some());
         Self::parse(known).unwrap_or(Self::NONE)
@@ -149,7 +149,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn sets_read_back_from_rows() {
+    fn a_stored_set_parses_back() {
         let set = ScopeSet::of(&[Scope::KitsRead, Scope::BricksRead]);
         assert_eq!(set.to_row(), "bricks:read kits:read");
         assert_eq!(ScopeSet::from_row(&set.to_row()), set);
@@ -158,7 +158,7 @@ mod tests {
     }
 
     #[test]
-    fn nobody_mints_more_than_they_have() {
+    fn a_set_covers_only_its_own_scopes() {
         let some = ScopeSet::of(&[Scope::KitsRead]);
         assert!(ScopeSet::EVERYTHING.covers(some));
         assert!(!some.covers(ScopeSet::EVERYTHING));
@@ -166,7 +166,7 @@ mod tests {
     }
 
     #[test]
-    fn an_intersection_holds_what_both_sets_hold() {
+    fn an_intersection_has_only_common_scopes() {
         let some = ScopeSet::of(&[Scope::KitsRead, Scope::BricksRead]);
         let other = ScopeSet::of(&[Scope::KitsRead, Scope::KeysWrite]);
         assert_eq!(some.intersection(other), ScopeSet::of(&[Scope::KitsRead]));
@@ -176,7 +176,7 @@ mod tests {
     }
 
     #[test]
-    fn an_unknown_scope_is_named() {
+    fn an_unknown_scope_is_returned_as_the_error() {
         assert_eq!(ScopeSet::parse(["kits:read", "kits:eat"]), Err("kits:eat".to_owned()));
     }
 }

@@ -1,25 +1,26 @@
-//! Secrets: how they are made, how they are stored (only their SHA-256), how they are compared.
+//! Secrets: how they are created, stored (only as SHA-256) and compared.
 
+use data_encoding::HEXLOWER;
 use sha2::{Digest, Sha256};
 use subtle::ConstantTimeEq;
 
-/// `N` bytes from the operating system: the one place that reads randomness.
+/// Returns `N` random bytes from the operating system. This is the only place that reads randomness.
 ///
 /// # Panics
-/// When the operating system has no randomness to give. Nothing safe could be done after that.
+/// If the operating system provides no randomness. It would not be safe to continue.
 pub fn random_bytes<const N: usize>() -> [u8; N] {
     let mut bytes = [0; N];
     #[expect(clippy::expect_used, reason = "a server without randomness must not mint ids or keys")]
-    getrandom::fill(&mut bytes).expect("the operating system gives random bytes");
+    getrandom::fill(&mut bytes).expect("the operating system provides random bytes");
     bytes
 }
 
-/// A secret that is shown once: a recognisable prefix and 256 random bits in hex.
+/// Creates a secret: a recognisable prefix and 256 random bits in hex.
 pub fn mint(prefix: &str) -> String {
     format!("{prefix}{}", hex(&random_bytes::<32>()))
 }
 
-/// What is stored of a secret. At 256 bits of entropy a slow hash would buy nothing.
+/// The stored form of a secret. With 256 bits of entropy, a slow hash would add nothing.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub struct SecretHash([u8; 32]);
 
@@ -34,7 +35,7 @@ impl SecretHash {
         hex(&self.0)
     }
 
-    /// Whether `stored` is this hash, in time that does not depend on where they differ.
+    /// Compares with a stored hash in constant time.
     pub fn matches(&self, stored: &str) -> bool {
         self.hex().as_bytes().ct_eq(stored.as_bytes()).into()
     }
@@ -48,14 +49,7 @@ impl std::fmt::Debug for SecretHash {
 
 /// Lower-case hex.
 pub fn hex(bytes: &[u8]) -> String {
-    const DIGITS: [char; 16] = ['0', '1', '2', '3', '4', '5', '6', '7', '8', '9', 'a', 'b', 'c', 'd', 'e', 'f'];
-    let mut text = String::with_capacity(bytes.len() * 2);
-    for byte in bytes {
-        for nibble in [byte >> 4, byte & 0x0f] {
-            text.extend(DIGITS.get(usize::from(nibble)));
-        }
-    }
-    text
+    HEXLOWER.encode(bytes)
 }
 
 #[cfg(test)]
@@ -63,7 +57,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_minted_secret_is_recognised_by_its_hash_only() {
+    fn a_secret_matches_only_its_own_hash() {
         let secret = mint("rsk_live_");
         assert_eq!(secret.len(), "rsk_live_".len() + 64);
         let stored = SecretHash::of(&secret).hex();

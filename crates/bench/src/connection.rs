@@ -1,5 +1,5 @@
-//! The smallest HTTP client that can hold a server busy: one keep-alive connection, one request at a time, and as little
-//! work as possible, so that on two cores the server is what is measured.
+//! A minimal HTTP client: one keep-alive connection, one request at a time. It does as little work as possible, so that even on two
+//! cores the benchmark measures the server.
 
 use std::net::SocketAddr;
 
@@ -14,7 +14,7 @@ pub(crate) struct Connection {
     buffer: Vec<u8>,
 }
 
-/// An answer: its status, and its body until the next request.
+/// A response. Its body is valid until the next request.
 pub(crate) struct Answer<'b> {
     pub(crate) status: u16,
     pub(crate) body: &'b [u8],
@@ -27,7 +27,7 @@ impl Connection {
         Ok(Self { stream, buffer: Vec::with_capacity(64 * 1024) })
     }
 
-    /// Sends a whole request and reads the whole answer.
+    /// Sends a request and reads the response.
     pub(crate) async fn exchange(&mut self, request: &[u8]) -> Result<Answer<'_>> {
         self.stream.write_all(request).await?;
         self.buffer.clear();
@@ -38,7 +38,7 @@ impl Connection {
             if let Some((status, start, length)) = head(&self.buffer)? {
                 while self.buffer.len() < start + length {
                     if self.stream.read_buf(&mut self.buffer).await? == 0 {
-                        bail!("the server closed the connection in the middle of an answer");
+                        bail!("connection closed mid-response");
                     }
                 }
                 let body = self.buffer.get(start..start + length).unwrap_or_default();
@@ -57,17 +57,17 @@ impl Connection {
     }
 }
 
-/// A GET as bytes.
+/// The bytes of a GET request.
 pub(crate) fn get(path: &str, key: &str) -> Vec<u8> {
     request("GET", path, key, "")
 }
 
-/// A POST as bytes.
+/// The bytes of a POST request.
 pub(crate) fn post(path: &str, key: &str, body: &str) -> Vec<u8> {
     request("POST", path, key, body)
 }
 
-/// A PUT as bytes.
+/// The bytes of a PUT request.
 pub(crate) fn put(path: &str, key: &str, body: &str) -> Vec<u8> {
     request("PUT", path, key, body)
 }
@@ -80,7 +80,7 @@ fn request(method: &str, path: &str, key: &str, body: &str) -> Vec<u8> {
     .into_bytes()
 }
 
-/// Status, where the body starts, and how long it is, once the head is complete.
+/// The status, the start of the body and its length, once the head is complete.
 fn head(bytes: &[u8]) -> Result<Option<(u16, usize, usize)>> {
     let Some(end) = bytes.windows(4).position(|window| window == b"\r\n\r\n") else {
         return Ok(None);
@@ -100,7 +100,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn heads_are_read_when_they_are_complete() {
+    fn response_head_is_parsed_once_complete() {
         assert_eq!(head(b"HTTP/1.1 200 OK\r\nContent-Le").unwrap(), None);
         assert_eq!(head(b"HTTP/1.1 202 Accepted\r\n\r\n").unwrap(), Some((202, 25, 0)));
         assert_eq!(head(b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello").unwrap(), Some((200, 38, 5)));

@@ -1,4 +1,4 @@
-//! `toolcrib bench doors`: what the doors cost beside a bare echo, how writers share commits, memory and start-up.
+//! `toolcrib bench doors`: compares the MCP endpoints with a bare echo server, and measures group commits, memory and startup.
 
 use std::borrow::Cow;
 use std::net::SocketAddr;
@@ -16,26 +16,26 @@ use crate::process::{Process, free_address};
 use crate::report::{Aim, Report};
 use crate::turns::{CONNECTIONS, Side, Turns, median};
 
-/// How thorough a run is.
+/// Options of a run.
 #[derive(Clone, Debug)]
 pub struct DoorsOptions {
     /// The `toolcrib` binary to measure.
     pub binary: PathBuf,
-    /// Rounds in which the server and its yardsticks take turns.
+    /// Rounds; in each, the server and the baselines take turns.
     pub rounds: u32,
-    /// Orgs to make before the last measurement.
+    /// Orgs to create for the last measurement.
     pub orgs: u32,
 }
 
 const WRITERS: usize = 64;
 const BRICKS: usize = 1_000;
-/// How often and for how long one writer and many take turns.
+/// Number and length of the rounds in which one writer and many writers take turns.
 const WRITING_ROUNDS: u32 = 7;
 const WRITING: Duration = Duration::from_millis(500);
-/// How long a load lasts that takes no turns.
+/// How long other loads last.
 const LOAD: Duration = Duration::from_secs(2);
 
-/// Limits that are not what is measured here.
+/// Turns off the rate limits, which are not measured here.
 const SETTINGS: &str = "[limits]
 key_calls_per_minute = 4000000000
 key_calls_burst = 4000000000
@@ -43,7 +43,7 @@ org_calls_per_minute = 4000000000
 org_calls_burst = 4000000000
 ";
 
-/// A server under measurement.
+/// The server that is measured.
 pub(crate) struct Bench {
     pub(crate) process: Process,
     pub(crate) address: SocketAddr,
@@ -58,11 +58,11 @@ pub(crate) struct Bench {
 pub async fn doors(options: &DoorsOptions) -> Result<Report> {
     let folder = TempDir::with_prefix("toolcrib-bench-")?;
     let mut report = Report::default();
-    // With the fixtures of the conformance suite, the first of which is the no-op that tools are measured against.
+    // The conformance fixtures include the no-op tool that other tools are compared with.
     let mut bench = Bench::start_with(&options.binary, folder.path(), &[("TOOLCRIB_CONFORMANCE", "1")]).await?;
     tokio::time::sleep(Duration::from_secs(1)).await;
     let resident = bench.process.resident_bytes()? as f64 / 1e6;
-    report.add("idle fresh server", resident, "MB", "resident memory".into(), Aim::AtMost(60.0, "≤ 60 MB"));
+    report.add("memory of a fresh idle server", resident, "MB", "resident".into(), Aim::AtMost(60.0, "≤ 60 MB"));
 
     bench.seed_bricks().await?;
 
@@ -74,7 +74,7 @@ pub async fn doors(options: &DoorsOptions) -> Result<Report> {
     echoed.door("tools/list", &list, &mut report).await?;
     echoed.tool("bricks.list (20 of 1,000)", &bricks, &mut report).await?;
 
-    // After the others: what follows from tens of thousands of writes keeps the server busy for a while.
+    // Run this last: after tens of thousands of writes, the server stays busy for a while.
     writers(&bench, &mut report).await?;
     if options.orgs > 0 {
         many_orgs(options.orgs, &bench, &bricks, &mut report).await?;
@@ -84,7 +84,7 @@ pub async fn doors(options: &DoorsOptions) -> Result<Report> {
     bench.process = Process::start(&options.binary, &serve_arguments(&bench.address.to_string(), &data(folder.path())))?;
     let ready = bench.process.wait_for(bench.address, began).await?.as_secs_f64();
     let orgs = format!("with {} orgs", options.orgs + 1);
-    report.add("start to ready, existing data", ready, "s", orgs, Aim::AtMost(1.0, "≤ 1 s"));
+    report.add("startup time with existing data", ready, "s", orgs, Aim::AtMost(1.0, "≤ 1 s"));
     Ok(report)
 }
 
@@ -100,13 +100,13 @@ pub(crate) fn ping() -> Value {
     json!({"jsonrpc": "2.0", "id": 1, "method": "ping"})
 }
 
-/// A call of a tool that does nothing, decided over and recorded like any other: the yardstick of tools.
+/// A call of a no-op tool, with the same access checks and audit entry as any other. It is the baseline for tools.
 pub(crate) fn no_op() -> Value {
     json!({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": "test_simple_text", "arguments": {}}})
 }
 
 impl Bench {
-    /// This server, asked for `message`.
+    /// Sends `message` to this server.
     pub(crate) fn asked(&self, message: &Value) -> Side<'_> {
         Side { process: &self.process, address: self.address, request: self.request(message) }
     }
@@ -132,7 +132,7 @@ impl Bench {
         Ok(Self { process, address, admin_key, org, key, door, session_key })
     }
 
-    /// Stops the server, has something done to its database, and starts it again.
+    /// Stops the server, runs `change` on its database, and starts it again.
     pub(crate) async fn restarted_after(
         mut self,
         binary: &Path,
@@ -151,7 +151,7 @@ impl Bench {
         post(&self.door, &self.session_key, &message.to_string())
     }
 
-    /// Makes sure that a page of twenty is taken from at least a thousand.
+    /// Creates at least a thousand bricks, so that a list returns one page of many.
     async fn seed_bricks(&self) -> Result<()> {
         let request = self.request(&create_draft("tone is friendly"));
         let each = BRICKS.div_ceil(CONNECTIONS);
@@ -176,9 +176,9 @@ pub(crate) fn text(value: &Value, pointer: &str) -> Result<String> {
     value.pointer(pointer).and_then(Value::as_str).map(str::to_owned).with_context(|| format!("no {pointer} in {value}"))
 }
 
-/// One durable writer against many: they share commits.
+/// Compares one durable writer with many, which share commits.
 async fn writers(bench: &Bench, report: &mut Report) -> Result<()> {
-    // Names of their own, as callers choose them: looking for a free number behind a taken name is not what is measured.
+    // Use unique names, because resolving name conflicts is not measured here.
     let written_by = async |writers: usize, round: u32| {
         let name = |number: u64| format!("tone {writers} {round} {number} is friendly");
         let request = |number: u64| Cow::Owned(bench.request(&create_draft(&name(number))));
@@ -190,13 +190,13 @@ async fn writers(bench: &Bench, report: &mut Report) -> Result<()> {
     }
     let (alone, together) =
         (median(rounds.iter().map(|[alone, _]| *alone)), median(rounds.iter().map(|[_, together]| *together)));
-    let yardstick = format!("{alone:.0}/s by one writer, {together:.0}/s by {WRITERS}");
+    let yardstick = format!("{alone:.0}/s with one writer, {together:.0}/s with {WRITERS}");
     let ratio = median(rounds.iter().map(|[alone, together]| together / alone));
-    report.add("durable writers share commits", ratio, "×", yardstick, Aim::AtLeast(5.0, "≥ 5 ×"));
+    report.add("speedup by shared commits", ratio, "×", yardstick, Aim::AtLeast(5.0, "≥ 5 ×"));
     Ok(())
 }
 
-/// Measures beside a bare echo.
+/// Compares the server with a bare echo server.
 struct Echoed<'a> {
     options: &'a DoorsOptions,
     bench: &'a Bench,
@@ -204,22 +204,21 @@ struct Echoed<'a> {
 }
 
 impl Echoed<'_> {
-    /// The door and an echo of the same bytes take turns; the ratio of their processor time is the figure.
+    /// Lets the endpoint and an echo of the same bytes take turns. The result is the ratio of their CPU times.
     async fn door(&self, name: &'static str, message: &Value, report: &mut Report) -> Result<()> {
         let ours = self.bench.asked(message);
         let (echo, bytes) = self.echo_of(&ours).await?;
         let turns = Turns::take(self.options.rounds, &[echo.asked(&ours), ours]).await?;
         let [bare_us, ours_us] = turns.medians();
         let yardstick = format!(
-            "{ours_us:.1} µs a request beside {bare_us:.1} µs of a bare echo of the same {bytes} bytes; {:.0}/s",
+            "{ours_us:.1} µs per request; {bare_us:.1} µs for a bare echo of the same {bytes} bytes; {:.0}/s",
             turns.last_rate()
         );
         report.add(name, turns.median(|[bare, ours]| ours / bare), "×", yardstick, Aim::AtMost(1.5, "≤ 1.5 ×"));
         Ok(())
     }
 
-    /// The same for a tool. What every call pays for being decided over and recorded is not the tool's: a no-op that is treated
-    /// like it, less a ping, is left out.
+    /// The same for a tool. The cost of access checks and the audit entry, measured as a no-op call minus a ping, is subtracted.
     async fn tool(&self, name: &'static str, message: &Value, report: &mut Report) -> Result<()> {
         let (bench, tool) = (self.bench, self.bench.asked(message));
         let (echo, bytes) = self.echo_of(&tool).await?;
@@ -228,8 +227,8 @@ impl Echoed<'_> {
         let record_us = turns.median(|[_, ping, no_op, _]| no_op - ping);
         let (bare_us, tool_us) = (turns.median(|[bare, ..]| bare), turns.median(|[_, ping, no_op, tool]| tool - no_op + ping));
         let yardstick = format!(
-            "{tool_us:.1} µs a request (and {record_us:.1} µs for gate and record) beside {bare_us:.1} µs of a bare echo of the \
-             same {bytes} bytes; {:.0}/s",
+            "{tool_us:.1} µs per request (plus {record_us:.1} µs for access checks and audit); {bare_us:.1} µs for a bare echo of \
+             the same {bytes} bytes; {:.0}/s",
             turns.last_rate()
         );
         let ratio = turns.median(|[bare, ping, no_op, tool]| (tool - no_op + ping) / bare);
@@ -237,7 +236,7 @@ impl Echoed<'_> {
         Ok(())
     }
 
-    /// A bare server that answers what `side` answers, and how many bytes those are.
+    /// Starts an echo server that returns the same response as `side`. Also returns the response size.
     async fn echo_of(&self, side: &Side<'_>) -> Result<(Echo, usize)> {
         let answer = Connection::open(side.address).await?.exchange(&side.request).await?.body.to_vec();
         let file = self.folder.join("answer.json");
@@ -250,20 +249,20 @@ impl Echoed<'_> {
     }
 }
 
-/// A bare server.
+/// A bare echo server.
 struct Echo {
     process: Process,
     address: SocketAddr,
 }
 
 impl Echo {
-    /// The echo, sent what the other is sent.
+    /// Sends the request of `other` to the echo server.
     fn asked(&self, other: &Side<'_>) -> Side<'_> {
         Side { process: &self.process, address: self.address, request: other.request.clone() }
     }
 }
 
-/// The same call before and after thousands of orgs were made.
+/// Compares the same call before and after thousands of orgs are created.
 async fn many_orgs(orgs: u32, bench: &Bench, message: &Value, report: &mut Report) -> Result<()> {
     let request = bench.request(message);
     let before = load(&bench.process, bench.address, CONNECTIONS, LOAD, &request).await?;
@@ -279,6 +278,6 @@ async fn many_orgs(orgs: u32, bench: &Bench, message: &Value, report: &mut Repor
     .await?;
     let after = load(&bench.process, bench.address, CONNECTIONS, LOAD, &request).await?;
     let yardstick = format!("{:.1} µs before and {:.1} µs after, org {}", before.cpu_us(), after.cpu_us(), bench.org);
-    report.add("a call among 10,000 orgs", after.cpu_us() / before.cpu_us(), "×", yardstick, Aim::AtMost(1.15, "≤ 1.15 ×"));
+    report.add("a call with many other orgs", after.cpu_us() / before.cpu_us(), "×", yardstick, Aim::AtMost(1.15, "≤ 1.15 ×"));
     Ok(())
 }

@@ -1,4 +1,4 @@
-//! The yardstick: a bare axum handler that reads the body and answers with given bytes. It checks nothing.
+//! The baseline: a bare axum handler that reads the body and returns fixed bytes without any checks.
 
 use std::net::SocketAddr;
 use std::path::Path;
@@ -9,7 +9,7 @@ use axum::routing::post;
 use axum::serve::ListenerExt;
 use bytes::Bytes;
 
-/// Serves the bytes of `answer` at every POST until it is killed.
+/// Answers every POST with the contents of `answer`, until the process is killed.
 pub async fn echo(listen: SocketAddr, answer: &Path) -> Result<()> {
     let answer = Bytes::from(std::fs::read(answer)?);
     let handler = move |body: Bytes| {
@@ -21,7 +21,7 @@ pub async fn echo(listen: SocketAddr, answer: &Path) -> Result<()> {
     };
     let router = Router::new().route("/{*path}", post(handler));
     let listener = tokio::net::TcpListener::bind(listen).await?.tap_io(|stream| {
-        // As our own doors do; without it an answer may wait 40 ms.
+        // The real server does the same. Without it, a response may be delayed by 40 ms.
         let _ = stream.set_nodelay(true);
     });
     axum::serve(listener, router).await?;

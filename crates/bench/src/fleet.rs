@@ -1,6 +1,6 @@
-//! `toolcrib bench load`: a fleet of clients that makes every kind of call, as fast as it is answered or at a fixed rate.
+//! `toolcrib bench load`: many clients make a mix of calls, first as fast as they can, then at a fixed rate.
 //!
-//! At a fixed rate a call's time counts from the moment it was due, so a server that falls behind cannot hide it.
+//! At a fixed rate, a call's time starts when it is due, so that a slow server shows up in the results.
 
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
@@ -18,29 +18,29 @@ use crate::report::{Aim, Report};
 use crate::times::Times;
 use crate::words::Words;
 
-/// How thorough a run is.
+/// Options of a run.
 #[derive(Clone, Debug)]
 pub struct LoadOptions {
     /// The `toolcrib` binary to measure.
     pub binary: PathBuf,
-    /// Clients, each with a connection and one call under way.
+    /// Clients, each with one connection and one call in flight.
     pub clients: usize,
-    /// How long each of the two loads lasts.
+    /// Seconds per phase.
     pub seconds: u64,
-    /// Calls in a second of the load at a fixed rate; by default half of what the first load reached.
+    /// Calls per second in the second phase; by default half of what the first phase reached.
     pub rate: Option<f64>,
 }
 
-/// Notes and bricks that are there before the load begins.
+/// Notes and bricks to create before the load.
 const NOTES: usize = 2_000;
-/// Keys that the clients share: each may have so many calls under way.
+/// Keys that the clients share, because concurrent calls per key are limited.
 const KEYS: usize = 8;
-/// How the answer to a call that failed begins.
+/// The beginning of an error response.
 const FAILED: &[u8] = br#"{"jsonrpc":"2.0","id":1,"error""#;
-/// How often memory and threads are looked at.
+/// How often threads are counted.
 const LOOK: Duration = Duration::from_millis(100);
 
-/// Runs both loads.
+/// Runs both phases.
 pub async fn load(options: &LoadOptions) -> Result<Report> {
     let folder = TempDir::with_prefix("toolcrib-bench-")?;
     let bench = Bench::start_with(&options.binary, folder.path(), &[]).await?;
@@ -49,8 +49,8 @@ pub async fn load(options: &LoadOptions) -> Result<Report> {
 
     let closed = fleet.run(&bench.process, None).await?;
     let reached = closed.rate();
-    let beside = format!("{} clients, each with a call under way at any time, for {} s", options.clients, options.seconds);
-    report.add("calls in a second", reached, "/s", beside, Aim::AtLeast(500.0, "≥ 500/s"));
+    let details = format!("{} clients, each with one call in flight, for {} s", options.clients, options.seconds);
+    report.add("calls per second", reached, "/s", details, Aim::AtLeast(500.0, "≥ 500/s"));
     closed.tell(&mut report, &["P50, closed loop", "P99, closed loop", "failed calls, closed loop"])?;
 
     let rate = options.rate.unwrap_or(reached / 2.0);
@@ -59,24 +59,24 @@ pub async fn load(options: &LoadOptions) -> Result<Report> {
 
     let peak = bench.process.peak_bytes()? as f64 / 1e6;
     let threads = closed.threads.max(fixed.threads);
-    let beside = format!("the most at any time, with {threads} threads at most");
-    report.add("peak memory", peak, "MB", beside, Aim::AtMost(400.0, "≤ 400 MB"));
+    let details = format!("peak, with at most {threads} threads");
+    report.add("peak memory", peak, "MB", details, Aim::AtMost(400.0, "≤ 400 MB"));
     Ok(report)
 }
 
-/// Clients that are ready to call.
+/// Clients that are ready to make calls.
 struct Fleet<'o> {
     options: &'o LoadOptions,
     address: std::net::SocketAddr,
-    /// Doors and the keys that open them.
+    /// Paths and keys of the sessions.
     sessions: Vec<(String, String)>,
 }
 
-/// What a load came to.
-struct Outcome {
+/// The results of a phase.
+struct FleetFigures {
     times: Vec<Duration>,
     wall: Duration,
-    /// Calls that were refused or failed, and what the last of them was told.
+    /// Failed calls, and the last error response.
     failed: usize,
     last_failure: Option<String>,
     rate: Option<f64>,
@@ -84,7 +84,7 @@ struct Outcome {
 }
 
 impl<'o> Fleet<'o> {
-    /// Opens sessions with keys of their own, and gives the clients something to find.
+    /// Opens sessions with separate keys, and creates data to search.
     async fn gather(bench: &Bench, options: &'o LoadOptions) -> Result<Self> {
         let mut connection = Connection::open(bench.address).await?;
         let org = format!("/api/org/{}", bench.org);
@@ -123,8 +123,8 @@ impl<'o> Fleet<'o> {
         post(door, key, &message.to_string())
     }
 
-    /// Runs every client until the time is over, at `rate` calls a second altogether, or each as fast as it is answered.
-    async fn run(&self, process: &Process, rate: Option<f64>) -> Result<Outcome> {
+    /// Runs all clients for one phase, at `rate` calls per second in total, or each as fast as it can.
+    async fn run(&self, process: &Process, rate: Option<f64>) -> Result<FleetFigures> {
         let mut open = Vec::with_capacity(self.options.clients);
         for _ in 0..self.options.clients {
             open.push(Connection::open(self.address).await?);
@@ -132,7 +132,7 @@ impl<'o> Fleet<'o> {
         let (began, time) = (Instant::now(), Duration::from_secs(self.options.seconds));
         let pause = rate.map(|rate| Duration::from_secs_f64(self.options.clients as f64 / rate));
         let clients = open.into_iter().enumerate().map(|(number, connection)| {
-            // Spread over the pause, so that calls are due one after the other.
+            // Spread the first calls over the pause, so that calls are evenly distributed.
             let first = pause.map(|pause| pause.mul_f64(number as f64 / self.options.clients as f64));
             self.client(number, connection, began, time, pause.zip(first))
         });
@@ -143,7 +143,7 @@ impl<'o> Fleet<'o> {
             outcomes
         };
         let (outcomes, threads) = join(clients, most_threads(process, running)).await;
-        let mut outcome = Outcome { times: Vec::new(), wall: began.elapsed(), failed: 0, last_failure: None, rate, threads };
+        let mut outcome = FleetFigures { times: Vec::new(), wall: began.elapsed(), failed: 0, last_failure: None, rate, threads };
         for (times, failed, last_failure) in outcomes? {
             outcome.times.extend(times);
             outcome.failed += failed;
@@ -184,7 +184,7 @@ impl<'o> Fleet<'o> {
     }
 }
 
-/// One of ten calls: mostly reads, some of them of memory and graph, and two writes.
+/// One of ten calls: eight reads, including memory and graph, and two writes.
 fn mixed(kind: usize, unique: usize, words: &mut Words) -> Value {
     match kind % 10 {
         0 => ping(),
@@ -202,33 +202,33 @@ fn call(tool: &str, arguments: Value) -> Value {
     json!({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": tool, "arguments": arguments}})
 }
 
-/// The most threads that the process has at any time until `running` ends.
+/// The peak number of threads until `running` ends.
 async fn most_threads(process: &Process, mut running: watch::Receiver<()>) -> usize {
     let mut most = 0;
     loop {
         most = most.max(process.threads());
-        // An error says that the clients are done.
+        // The sender is dropped when the clients are done.
         if matches!(tokio::time::timeout(LOOK, running.changed()).await, Ok(Err(_))) {
             return most;
         }
     }
 }
 
-impl Outcome {
+impl FleetFigures {
     fn rate(&self) -> f64 {
         self.times.len() as f64 / self.wall.as_secs_f64().max(1e-9)
     }
 
-    /// Adds the middle, what one in a hundred exceeds, and what failed.
+    /// Adds the median, the 99th percentile, and the failed calls.
     fn tell(&self, report: &mut Report, names: &[&'static str; 3]) -> Result<()> {
         let times = Times::of(self.times.iter().copied())?;
-        let wanted = self.rate.map_or_else(String::new, |rate| format!(" of {rate:.0}/s wanted"));
-        let beside = format!("{} calls, {:.0}/s{wanted}", self.times.len(), self.rate());
-        report.add(names[0], times.p50, "ms", beside.clone(), Aim::AtMost(2_000.0, "≤ 2 s"));
-        report.add(names[1], times.p99, "ms", beside, Aim::AtMost(10_000.0, "≤ 10 s"));
+        let wanted = self.rate.map_or_else(String::new, |rate| format!(" of a target of {rate:.0}/s"));
+        let details = format!("{} calls, {:.0}/s{wanted}", self.times.len(), self.rate());
+        report.add(names[0], times.p50, "ms", details.clone(), Aim::AtMost(2_000.0, "≤ 2 s"));
+        report.add(names[1], times.p99, "ms", details, Aim::AtMost(10_000.0, "≤ 10 s"));
         let last = self.last_failure.as_deref().unwrap_or("none");
-        let beside = last.chars().take(200).collect();
-        report.add(names[2], self.failed as f64, "", beside, Aim::AtMost(0.0, "0"));
+        let details = last.chars().take(200).collect();
+        report.add(names[2], self.failed as f64, "", details, Aim::AtMost(0.0, "0"));
         Ok(())
     }
 }

@@ -1,6 +1,5 @@
-//! Benchmarks. Each starts the real binary as a process, loads it from this one, and reports what a request costs the
-//! server as a ratio to a yardstick that was measured in the same minutes on the same machine. Ratios survive a noisy
-//! machine; milliseconds do not, so nothing in the tests asserts a figure from here.
+//! Benchmarks. Most start the real binary as a process, send it requests, and report its cost as a ratio to a baseline measured in
+//! the same run. Ratios are stable on a noisy machine and milliseconds are not, so no test asserts a result.
 
 mod connection;
 mod doors;

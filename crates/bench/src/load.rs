@@ -1,4 +1,4 @@
-//! Load: so many connections, each sending a request as soon as the last was answered, for so long.
+//! Closed-loop load: several connections, each sending the next request as soon as the last one is answered.
 
 use std::borrow::Cow;
 use std::net::SocketAddr;
@@ -11,7 +11,7 @@ use futures_util::future::try_join_all;
 use crate::connection::Connection;
 use crate::process::Process;
 
-/// What a load did.
+/// The result of a load.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Load {
     pub(crate) requests: u64,
@@ -20,18 +20,18 @@ pub(crate) struct Load {
 }
 
 impl Load {
-    /// Processor time of the server for one request, in microseconds.
+    /// CPU time of the server per request, in microseconds.
     pub(crate) fn cpu_us(&self) -> f64 {
         self.server_cpu.as_secs_f64() * 1e6 / self.requests.max(1) as f64
     }
 
-    /// Requests in a second.
+    /// Requests per second.
     pub(crate) fn rate(&self) -> f64 {
         self.requests as f64 / self.wall.as_secs_f64().max(1e-9)
     }
 }
 
-/// Loads `process` at `address` with `connections` that each send `request` until `time` is over.
+/// Sends `request` on each of `connections` in a loop for `time`.
 pub(crate) async fn load(
     process: &Process,
     address: SocketAddr,
@@ -42,7 +42,7 @@ pub(crate) async fn load(
     load_with(process, address, connections, time, &|_| Cow::Borrowed(request)).await
 }
 
-/// The same, with a request made for each number: no two are equal.
+/// The same, with a unique request for each number.
 pub(crate) async fn load_with<'r>(
     process: &Process,
     address: SocketAddr,
@@ -55,7 +55,7 @@ pub(crate) async fn load_with<'r>(
     let mut open = Vec::with_capacity(connections);
     for _ in 0..connections {
         let mut connection = Connection::open(address).await?;
-        // One exchange before the clock starts: accepting and first-time work are not what is measured.
+        // Warm up with one request, so that connection setup is not measured.
         connection.exchange(&next()).await?;
         open.push(connection);
     }
@@ -73,7 +73,7 @@ pub(crate) async fn load_with<'r>(
     });
     let requests = try_join_all(workers).await?.iter().sum();
     let wall = began.elapsed();
-    // What a server does behind its answers is part of what they cost.
+    // Include the work that the server does after its responses.
     let server_cpu = process.cpu_at_rest().await?.saturating_sub(cpu_before);
     Ok(Load { requests, server_cpu, wall })
 }

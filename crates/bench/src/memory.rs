@@ -1,7 +1,7 @@
-//! `toolcrib bench memory`: many callers remember, one asks, beside the memory server that most agents use today.
+//! `toolcrib bench memory`: many callers write, one searches, and another memory server does the same for comparison.
 //!
-//! That server is not ours to ship: `--peer` says how to start it (`npx --yes @modelcontextprotocol/server-memory`). It gets the
-//! same entries and the same questions on the same machine, over its own transport.
+//! The other server is not bundled. `--peer` says how to start it (`npx --yes @modelcontextprotocol/server-memory`). It gets the
+//! same entries and the same queries on the same machine, over its own transport.
 
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
@@ -18,25 +18,25 @@ use crate::report::{Aim, Report};
 use crate::times::Times;
 use crate::words::Words;
 
-/// How thorough a run is.
+/// Options of a run.
 #[derive(Clone, Debug)]
 pub struct MemoryOptions {
     /// The `toolcrib` binary to measure.
     pub binary: PathBuf,
-    /// Observations to ask among.
+    /// Observations to search.
     pub observations: usize,
-    /// Questions for each figure.
+    /// Queries per result.
     pub questions: usize,
-    /// Projects that nobody asks.
+    /// Additional idle projects.
     pub projects: usize,
-    /// The command that starts another memory server on its standard input and output.
+    /// The command that starts another memory server on stdio.
     pub peer: Option<String>,
 }
 
 const CALLERS: usize = 32;
-/// Questions to the other server: each takes long.
+/// Queries to the other server, which is slow.
 const PEER_QUESTIONS: usize = 50;
-/// How long meaning may take to catch up with words.
+/// How long to wait until all texts are embedded.
 const CATCH_UP_LIMIT: Duration = Duration::from_secs(600);
 
 /// Runs every measurement.
@@ -51,20 +51,19 @@ pub async fn memory(options: &MemoryOptions) -> Result<Report> {
     remember_all(&bench, &notes, &mut report).await?;
     let began = Instant::now();
     caught_up(&bench).await?;
-    let behind = format!("{:.1} s after the last was remembered", began.elapsed().as_secs_f64());
+    let behind = format!("{:.1} s after the last write", began.elapsed().as_secs_f64());
 
     let recalled = ask_all(&bench, &questions).await?;
-    let beside =
-        format!("{:.1} ms at P99, {} observations, every question new; all known by meaning {behind}", recalled.p99, notes.len());
-    report.add("recall over HTTP, P50", recalled.p50, "ms", beside, Aim::AtMost(10.0, "≤ 10 ms"));
+    let details = format!("{:.1} ms at P99, {} observations, every query new; all embedded {behind}", recalled.p99, notes.len());
+    report.add("recall over HTTP, P50", recalled.p50, "ms", details, Aim::AtMost(10.0, "≤ 10 ms"));
     if let Some(command) = &options.peer {
         let theirs = ask_peer(command, folder.path(), &notes, &questions).await?;
-        let beside = format!("{:.1} ms at P50 and {:.1} ms at P99 by `{command}`", theirs.p50, theirs.p99);
-        report.add("another memory server", theirs.p50 / recalled.p50, "×", beside, Aim::AtLeast(5.0, "≥ 5 ×"));
+        let details = format!("{:.1} ms at P50 and {:.1} ms at P99 by `{command}`", theirs.p50, theirs.p99);
+        report.add("speedup over another server", theirs.p50 / recalled.p50, "×", details, Aim::AtLeast(5.0, "≥ 5 ×"));
     }
     let found = by_meaning(&bench, &mut words).await?;
-    let beside = format!("{:.1} ms at P99, from the call to an answer that knows its meaning", found.p99);
-    report.add("found by meaning after, P50", found.p50, "ms", beside, Aim::AtMost(100.0, "≤ 100 ms"));
+    let details = format!("{:.1} ms at P99, from the write to the first vector match", found.p99);
+    report.add("write to vector match, P50", found.p50, "ms", details, Aim::AtMost(100.0, "≤ 100 ms"));
     idle_projects(options, bench, folder.path(), &mut report).await?;
     Ok(report)
 }
@@ -77,7 +76,7 @@ fn recall(query: &str) -> Value {
     call("af_memory_recall", json!({"query": query, "workType": "bug_fix"}))
 }
 
-/// All notes, from callers that each wait for their answers.
+/// Writes all notes from several callers, each with one call in flight.
 async fn remember_all(bench: &Bench, notes: &[String], report: &mut Report) -> Result<()> {
     let began = Instant::now();
     let callers = notes.chunks(notes.len().div_ceil(CALLERS).max(1)).map(|part| async move {
@@ -91,12 +90,12 @@ async fn remember_all(bench: &Bench, notes: &[String], report: &mut Report) -> R
     });
     try_join_all(callers).await?;
     let rate = notes.len() as f64 / began.elapsed().as_secs_f64();
-    let beside = format!("by {CALLERS} callers, each on disk before its answer, while others are being embedded");
-    report.add("durable remembers in a second", rate, "/s", beside, Aim::AtLeast(1_000.0, "≥ 1,000/s"));
+    let details = format!("by {CALLERS} callers, each synced to disk before its response, while embedding runs");
+    report.add("durable writes per second", rate, "/s", details, Aim::AtLeast(1_000.0, "≥ 1,000/s"));
     Ok(())
 }
 
-/// Waits until nothing waits for its vector: the server's figures say how far it is.
+/// Waits until all texts are embedded, according to the server's metrics.
 async fn caught_up(bench: &Bench) -> Result<()> {
     let began = Instant::now();
     let mut connection = Connection::open(bench.address).await?;
@@ -104,7 +103,7 @@ async fn caught_up(bench: &Bench) -> Result<()> {
         let answer = connection.exchange(&get("/metrics", "")).await?;
         let figures = String::from_utf8_lossy(answer.body).into_owned();
         let waiting = figures.lines().find_map(|line| line.strip_prefix("toolcrib_embed_texts_waiting "));
-        let waiting: f64 = waiting.context("no figure of waiting texts")?.trim().parse()?;
+        let waiting: f64 = waiting.context("no metric for waiting texts")?.trim().parse()?;
         let last = connection.json(&bench.request(&recall("how far is it")), 200).await?;
         ensure!(last.get("result").is_some(), "{last}");
         if waiting == 0.0 {
@@ -112,7 +111,7 @@ async fn caught_up(bench: &Bench) -> Result<()> {
         }
         tokio::time::sleep(Duration::from_millis(200)).await;
     }
-    anyhow::bail!("texts still wait after {CATCH_UP_LIMIT:?}")
+    anyhow::bail!("texts are still waiting after {CATCH_UP_LIMIT:?}")
 }
 
 async fn ask_all(bench: &Bench, questions: &[String]) -> Result<Times> {
@@ -129,7 +128,7 @@ async fn ask_all(bench: &Bench, questions: &[String]) -> Result<Times> {
     Times::of(times)
 }
 
-/// The same entries and questions, one word of each: the other server finds texts that contain what is asked.
+/// Sends the same entries to the other server, and one word of each query, because it finds only substrings.
 async fn ask_peer(command: &str, folder: &std::path::Path, notes: &[String], questions: &[String]) -> Result<Times> {
     let mut peer = Peer::start(command, &folder.join("peer.jsonl")).await?;
     for (chunk, some) in notes.chunks(1_000).enumerate() {
@@ -147,7 +146,7 @@ async fn ask_peer(command: &str, folder: &std::path::Path, notes: &[String], que
     Times::of(times)
 }
 
-/// From the moment a note was sent until recall has compared its meaning.
+/// Measures the time from a write until recall finds it by its vector.
 async fn by_meaning(bench: &Bench, words: &mut Words) -> Result<Times> {
     const NOTES: usize = 20;
     let mut connection = Connection::open(bench.address).await?;
@@ -162,18 +161,18 @@ async fn by_meaning(bench: &Bench, words: &mut Words) -> Result<Times> {
             let answer = connection.json(&bench.request(&recall(&note)), 200).await?;
             let found = answer.pointer("/result/structuredContent/observations").and_then(Value::as_array).cloned();
             let found = found.unwrap_or_default().into_iter().find(|found| found.get("id") == Some(&json!(id)));
-            let found = found.with_context(|| format!("not found by its words in the next call: {answer}"))?;
+            let found = found.with_context(|| format!("not found by keyword in the next call: {answer}"))?;
             if found.pointer("/why/vector").and_then(Value::as_f64).is_some_and(|meaning| meaning > 0.0) {
                 break;
             }
-            ensure!(began.elapsed() < Duration::from_secs(30), "its meaning is not known after {:?}", began.elapsed());
+            ensure!(began.elapsed() < Duration::from_secs(30), "not embedded after {:?}", began.elapsed());
         }
         times.push(began.elapsed());
     }
     Times::of(times)
 }
 
-/// What a restarted server needs that has many projects with memories and is asked for none.
+/// Measures how much memory idle projects add to a restarted server.
 async fn idle_projects(options: &MemoryOptions, bench: Bench, folder: &std::path::Path, report: &mut Report) -> Result<()> {
     let settled = async |bench: &Bench| {
         tokio::time::sleep(Duration::from_secs(2)).await;
@@ -195,7 +194,7 @@ async fn idle_projects(options: &MemoryOptions, bench: Bench, folder: &std::path
     caught_up(&bench).await?;
     let bench = bench.restarted_after(&options.binary, folder, async |_, _| Ok(())).await?;
     let after = settled(&bench).await?;
-    let beside = format!("{after:.1} MB beside {before:.1} MB without the {} projects", options.projects);
-    report.add("memory of idle projects", after - before, "MB", beside, Aim::AtMost(5.0, "≤ 5 MB"));
+    let details = format!("{after:.1} MB, compared with {before:.1} MB without the {} projects", options.projects);
+    report.add("memory of idle projects", after - before, "MB", details, Aim::AtMost(5.0, "≤ 5 MB"));
     Ok(())
 }

@@ -1,4 +1,4 @@
-//! Another MCP server on its standard input and output.
+//! Another MCP server, on stdio.
 
 use std::path::Path;
 use std::process::Stdio;
@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader, Lines};
 use tokio::process::{Child, ChildStdin, ChildStdout, Command};
 
-/// A started server. It ends with this.
+/// A running server. It is killed on drop.
 pub(crate) struct Peer {
     _child: Child,
     input: ChildStdin,
@@ -17,7 +17,7 @@ pub(crate) struct Peer {
 }
 
 impl Peer {
-    /// Starts `command`, told to keep its memory in `file`, and shakes hands.
+    /// Starts `command` with `file` as its memory file, and initializes the connection.
     pub(crate) async fn start(command: &str, file: &Path) -> Result<Self> {
         let mut words = command.split_whitespace();
         let program = words.next().context("the peer's command is empty")?;
@@ -54,7 +54,7 @@ impl Peer {
         let id = self.last_id;
         self.send(&json!({"jsonrpc": "2.0", "id": id, "method": method, "params": params})).await?;
         loop {
-            let line = self.output.next_line().await?.with_context(|| format!("the peer ended instead of answering {method}"))?;
+            let line = self.output.next_line().await?.with_context(|| format!("the peer exited without answering {method}"))?;
             let Ok(mut answer) = serde_json::from_str::<Value>(&line) else { continue };
             if answer.get("id") != Some(&json!(id)) {
                 continue;

@@ -1,4 +1,4 @@
-//! A server in a process of its own, and what it has used.
+//! A server process, its CPU time and its memory.
 
 use std::net::SocketAddr;
 use std::path::Path;
@@ -9,22 +9,22 @@ use anyhow::{Context, Result, bail};
 
 use crate::connection::{Connection, post};
 
-/// How long a server may take to answer for the first time.
+/// How long to wait for the first response.
 const START_LIMIT: Duration = Duration::from_secs(20);
 
-/// A child that is killed when it is let go of.
+/// A child process that is killed on drop.
 pub(crate) struct Process(Child);
 
-/// A process that used next to no processor time for so long is at rest.
+/// A process is idle if it uses almost no CPU time for this long.
 const REST: Duration = Duration::from_millis(30);
 
 impl Process {
-    /// Starts `binary`; what it prints is thrown away, what it complains about is not.
+    /// Starts `binary`. Its stdout is discarded, its stderr is inherited.
     pub(crate) fn start(binary: &Path, arguments: &[&str]) -> Result<Self> {
         Self::start_with(binary, arguments, &[])
     }
 
-    /// The same, with these in its environment.
+    /// The same, with additional environment variables.
     pub(crate) fn start_with(binary: &Path, arguments: &[&str], environment: &[(&str, &str)]) -> Result<Self> {
         let child = Command::new(binary)
             .args(arguments)
@@ -37,18 +37,18 @@ impl Process {
         Ok(Self(child))
     }
 
-    /// Processor time of all its threads so far.
+    /// CPU time of all threads so far.
     pub(crate) fn cpu(&self) -> Result<Duration> {
         let mut nanoseconds = 0;
         for task in std::fs::read_dir(format!("/proc/{}/task", self.0.id()))? {
-            // A thread may end between the listing and the reading.
+            // A thread may exit before its file is read.
             let Ok(text) = std::fs::read_to_string(task?.path().join("schedstat")) else { continue };
             nanoseconds += text.split(' ').next().and_then(|field| field.parse::<u64>().ok()).unwrap_or(0);
         }
         Ok(Duration::from_nanos(nanoseconds))
     }
 
-    /// The same, once it has nothing more to do.
+    /// Waits until the process is idle, and returns its CPU time.
     pub(crate) async fn cpu_at_rest(&self) -> Result<Duration> {
         let mut spent = self.cpu()?;
         loop {
@@ -61,17 +61,17 @@ impl Process {
         }
     }
 
-    /// Memory in use.
+    /// Resident memory.
     pub(crate) fn resident_bytes(&self) -> Result<u64> {
         self.status_bytes("VmRSS:")
     }
 
-    /// The most memory that was ever in use.
+    /// Peak resident memory.
     pub(crate) fn peak_bytes(&self) -> Result<u64> {
         self.status_bytes("VmHWM:")
     }
 
-    /// Its threads right now.
+    /// The current number of threads.
     pub(crate) fn threads(&self) -> usize {
         std::fs::read_dir(format!("/proc/{}/task", self.0.id())).map_or(0, Iterator::count)
     }
@@ -83,11 +83,11 @@ impl Process {
         Ok(kilobytes * 1024)
     }
 
-    /// Waits until the server at `address` answers, and says how long it took since `began`.
+    /// Waits until the server at `address` answers. Returns the time since `began`.
     pub(crate) async fn wait_for(&mut self, address: SocketAddr, began: Instant) -> Result<Duration> {
         while began.elapsed() < START_LIMIT {
             if let Some(status) = self.0.try_wait()? {
-                bail!("the server ended with {status}");
+                bail!("the server exited with {status}");
             }
             if let Ok(mut connection) = Connection::open(address).await
                 && connection.exchange(&post("/readyz", "", "")).await.is_ok()
@@ -96,13 +96,13 @@ impl Process {
             }
             tokio::time::sleep(Duration::from_millis(2)).await;
         }
-        bail!("nothing answered at {address} within {START_LIMIT:?}")
+        bail!("no answer from {address} within {START_LIMIT:?}")
     }
 
-    /// Ends it as an operator would, and waits.
+    /// Stops it with SIGTERM and waits.
     pub(crate) fn terminate(mut self) -> Result<()> {
-        let told = Command::new("kill").arg("-TERM").arg(self.0.id().to_string()).status()?;
-        if !told.success() {
+        let sent = Command::new("kill").arg("-TERM").arg(self.0.id().to_string()).status()?;
+        if !sent.success() {
             bail!("cannot signal the server");
         }
         self.0.wait()?;
@@ -112,13 +112,13 @@ impl Process {
 
 impl Drop for Process {
     fn drop(&mut self) {
-        // It may have ended already; then there is nothing to kill.
+        // This fails if the process has already exited, which is fine.
         let _ = self.0.kill();
         let _ = self.0.wait();
     }
 }
 
-/// A port that was free a moment ago.
+/// An address with a port that is currently free.
 pub(crate) fn free_address() -> Result<SocketAddr> {
     Ok(std::net::TcpListener::bind(("127.0.0.1", 0))?.local_addr()?)
 }

@@ -1,34 +1,34 @@
-//! What a run found, for people and for machines.
+//! The results of a run, as text and as JSON.
 
 use std::fmt;
 
 use serde::Serialize;
 
-/// One figure, its yardstick and its aim.
+/// One result, with its baseline and its target.
 #[derive(Clone, Debug, Serialize)]
 pub struct Figure {
     /// What was measured.
     pub name: &'static str,
-    /// What it came to.
+    /// The measured value.
     pub value: f64,
     /// The unit, or `×` for a ratio.
     pub unit: &'static str,
-    /// What it is compared with.
+    /// The baseline, and further details.
     pub yardstick: String,
-    /// What it should be.
+    /// The target.
     pub aim: &'static str,
-    /// Whether it is.
+    /// Whether the target is met.
     pub met: bool,
 }
 
-/// All figures of a run.
+/// All results of a run.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct Report {
-    /// The figures, in the order they were taken.
+    /// The results, in the order of measurement.
     pub figures: Vec<Figure>,
 }
 
-/// What a figure should be, in numbers and in words.
+/// A target, as a number and as text.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Aim {
     AtMost(f64, &'static str),
@@ -36,7 +36,7 @@ pub(crate) enum Aim {
 }
 
 impl Report {
-    /// Adds a figure.
+    /// Adds a result.
     pub(crate) fn add(&mut self, name: &'static str, value: f64, unit: &'static str, yardstick: String, aim: Aim) {
         let (met, aim) = match aim {
             Aim::AtMost(most, words) => (value <= most, words),
@@ -51,7 +51,7 @@ impl fmt::Display for Report {
         for figure in &self.figures {
             let mark = if figure.met { "ok  " } else { "MISS" };
             let value = format!("{:.2} {}", figure.value, figure.unit);
-            writeln!(f, "{mark}  {:<34} {value:>12}   aim {:<9} {}", figure.name, figure.aim, figure.yardstick)?;
+            writeln!(f, "{mark}  {:<34} {value:>12}   target {:<9} {}", figure.name, figure.aim, figure.yardstick)?;
         }
         Ok(())
     }

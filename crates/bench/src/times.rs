@@ -1,10 +1,10 @@
-//! How long things took.
+//! Percentiles of durations.
 
 use std::time::Duration;
 
 use anyhow::{Context, Result};
 
-/// In milliseconds.
+/// Percentiles, in milliseconds.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Times {
     pub(crate) p50: f64,
@@ -12,7 +12,7 @@ pub(crate) struct Times {
 }
 
 impl Times {
-    /// The middle, and what only one in a hundred exceeds.
+    /// The median and the 99th percentile.
     pub(crate) fn of(times: impl IntoIterator<Item = Duration>) -> Result<Self> {
         let mut times: Vec<f64> = times.into_iter().map(|time| time.as_secs_f64() * 1e3).collect();
         times.sort_by(f64::total_cmp);

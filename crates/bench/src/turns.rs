@@ -1,6 +1,6 @@
-//! Turns: what is compared is loaded in short slices, one after the other, round by round.
+//! Compares variants by loading them in short slices, in turn, for several rounds.
 //!
-//! A machine that is slower for a second is slower for all of them, and figures are medians over the rounds.
+//! A temporarily slow machine then affects all variants, and results are medians over the rounds.
 
 use std::net::SocketAddr;
 use std::time::Duration;
@@ -12,21 +12,21 @@ use crate::process::Process;
 
 pub(crate) const CONNECTIONS: usize = 16;
 
-/// How long one of them is loaded in each round.
+/// The length of a slice.
 const SLICE: Duration = Duration::from_millis(200);
 
-/// One that takes part: who is asked, and for what.
+/// One variant: a server and the request to send.
 pub(crate) struct Side<'a> {
     pub(crate) process: &'a Process,
     pub(crate) address: SocketAddr,
     pub(crate) request: Vec<u8>,
 }
 
-/// What each round gave, a load for each side.
+/// The loads of each round, one per side.
 pub(crate) struct Turns<const N: usize>(Vec<[Load; N]>);
 
 impl<const N: usize> Turns<N> {
-    /// Has all sides take turns.
+    /// Loads all sides in turn.
     pub(crate) async fn take(rounds: u32, sides: &[Side<'_>; N]) -> Result<Self> {
         let mut loads = Vec::new();
         for _ in 0..rounds {
@@ -39,18 +39,17 @@ impl<const N: usize> Turns<N> {
         Ok(Self(loads))
     }
 
-    /// The median over the rounds of what `figure` makes of a round: of each side's processor time for a request, in
-    /// microseconds.
+    /// The median of `figure` over the rounds. Its argument is each side's CPU time per request, in microseconds.
     pub(crate) fn median(&self, figure: impl Fn([f64; N]) -> f64) -> f64 {
         self.median_of(|round| figure(round.map(|load| load.cpu_us())))
     }
 
-    /// The median of each side's processor time for a request, in microseconds.
+    /// The median of each side's CPU time per request, in microseconds.
     pub(crate) fn medians(&self) -> [f64; N] {
         std::array::from_fn(|side| self.median(|costs| costs.get(side).copied().unwrap_or(f64::NAN)))
     }
 
-    /// The median of how many requests a second the last side has answered.
+    /// The median requests per second of the last side.
     pub(crate) fn last_rate(&self) -> f64 {
         self.median_of(|round| round.last().map_or(f64::NAN, Load::rate))
     }
@@ -60,7 +59,7 @@ impl<const N: usize> Turns<N> {
     }
 }
 
-/// The one in the middle.
+/// The median.
 pub(crate) fn median(figures: impl Iterator<Item = f64>) -> f64 {
     let mut figures: Vec<f64> = figures.collect();
     figures.sort_by(f64::total_cmp);
@@ -76,7 +75,7 @@ mod tests {
     }
 
     #[test]
-    fn a_figure_is_made_of_one_round_and_the_middle_one_counts() {
+    fn result_is_the_median_of_per_round_values() {
         // The machine is three times as slow in the last round, for both sides.
         let turns = Turns(vec![[load_of(10), load_of(20)], [load_of(10), load_of(22)], [load_of(30), load_of(60)]]);
         assert!((turns.median(|[bare, ours]| ours / bare) - 2.0).abs() < 1e-9);

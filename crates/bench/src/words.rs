@@ -1,6 +1,6 @@
-//! Texts that read like developers' notes, the same in every run.
+//! Generates texts that resemble developers' notes, the same in every run.
 
-/// A generator of the xorshift family.
+/// An xorshift generator.
 pub(crate) struct Words(u64);
 
 const THINGS: [&str; 24] = [
@@ -87,14 +87,14 @@ impl Words {
         words.get(place).copied().unwrap_or_default()
     }
 
-    /// A note that no other is equal to.
+    /// A unique note.
     pub(crate) fn note(&mut self, number: usize) -> String {
         let (thing, event, cause) = (self.one(&THINGS), self.one(&EVENTS), self.one(&CAUSES));
         let (other, second) = (self.one(&THINGS), self.one(&CAUSES));
         format!("The {thing} {event} {cause}; the {other} shows the same when {second} (ticket {number})")
     }
 
-    /// The question of that number, some nine words: different numbers, up to 7,680, make different questions.
+    /// Question number `number`, about nine words. Numbers below 7,680 give different questions.
     pub(crate) fn question(number: usize) -> String {
         let word = |words: &[&'static str], place: usize| words.get(place % words.len().max(1)).copied().unwrap_or_default();
         let (thing, event) = (word(&THINGS, number), word(&EVENTS, number / (THINGS.len() * CAUSES.len())));
@@ -102,7 +102,7 @@ impl Words {
         format!("{thing} {event} {cause}")
     }
 
-    /// A unit vector near one of the centres.
+    /// A random unit vector near one of the centres.
     pub(crate) fn near(&mut self, centres: &[Vec<f32>]) -> Vec<f32> {
         let place = self.next() as usize % centres.len().max(1);
         let centre = centres.get(place).cloned().unwrap_or_default();
@@ -112,12 +112,12 @@ impl Words {
         vector.into_iter().map(|component| component / length).collect()
     }
 
-    /// Numbers around zero.
+    /// A random vector of numbers around zero.
     pub(crate) fn vector(&mut self, dimension: usize) -> Vec<f32> {
         (0..dimension).map(|_| (0..4).map(|_| (self.next() % 2_001) as f32 / 1_000.0 - 1.0).sum()).collect()
     }
 
-    /// A number below `limit`.
+    /// A random number below `limit`.
     pub(crate) fn below(&mut self, limit: usize) -> usize {
         self.next() as usize % limit.max(1)
     }

@@ -1,8 +1,9 @@
-//! The management API over HTTP.
+//! HTTP client for the management API.
 
 use std::time::Duration;
 
 use anyhow::{Context, Result, bail};
+use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use reqwest::{Client, Method, RequestBuilder, Response};
 use serde_json::{Map, Value};
 
@@ -10,13 +11,13 @@ use crate::find::Found;
 pub(crate) use crate::refusal::ApiError;
 use crate::refusal::By;
 
-/// How long a server may take to accept a connection.
+/// Timeout for connecting to a server.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
-/// How long a management call may take.
+/// Timeout for a management call.
 const CALL_TIMEOUT: Duration = Duration::from_secs(60);
 /// The name of the console's login cookie.
 const LOGIN_COOKIE: &str = "toolcrib_login";
-/// Rows asked for at a time: the most that a page has.
+/// Rows per request: the largest page that the API returns.
 const PAGE_ROWS: u64 = base::limits::PAGE_ROWS_MAX as u64;
 
 /// A client of one server's management API.
@@ -24,32 +25,32 @@ const PAGE_ROWS: u64 = base::limits::PAGE_ROWS_MAX as u64;
 pub(crate) struct Api {
     http: Client,
     found: Found,
-    /// A person's login, which is then used instead of the key.
+    /// A person's login. If set, it is used instead of the key.
     login: Option<Login>,
 }
 
-/// A person's login at the console: its cookie, and the token that goes with every change.
+/// A person's console login: its cookie, and the CSRF token that every change needs.
 #[derive(Clone, Debug)]
 pub(crate) struct Login {
     /// The cookie's value.
     pub(crate) cookie: String,
-    /// The token.
+    /// The CSRF token.
     pub(crate) csrf: String,
 }
 
 impl Api {
-    /// A client of the server that was found.
+    /// Creates a client that uses the found server and key.
     pub(crate) fn new(found: Found) -> Result<Self> {
         Ok(Self { http: http_client(&found.url)?, found, login: None })
     }
 
-    /// A client that calls as the person who is logged in.
+    /// Creates a client that uses a person's login.
     pub(crate) fn logged_in(url: &str, login: Login) -> Result<Self> {
         let found = Found { url: url.to_owned(), key: String::new(), is_admin: false };
         Ok(Self { login: Some(login), ..Self::new(found)? })
     }
 
-    /// The server, and the key that is used.
+    /// The server and key that this client uses.
     pub(crate) fn found(&self) -> &Found {
         &self.found
     }
@@ -62,7 +63,7 @@ impl Api {
         self.call(Method::POST, path, Some(body)).await
     }
 
-    /// A POST to a route that takes no body.
+    /// Sends a POST without a body.
     pub(crate) async fn post_nothing(&self, path: &str) -> Result<Value> {
         self.call(Method::POST, path, None).await
     }
@@ -79,7 +80,7 @@ impl Api {
         self.call(Method::DELETE, path, None).await
     }
 
-    /// A list, page after page until it ends or has `rows_max` rows, in the form of a single page of the API.
+    /// Fetches up to `rows_max` rows of a list, page by page, and returns them in the form of one page.
     pub(crate) async fn list(&self, path: &str, member: &str, rows_max: u64) -> Result<Value> {
         let mut rows: Vec<Value> = Vec::new();
         let mut answer = Map::new();
@@ -92,14 +93,14 @@ impl Api {
             let after = cursor.as_deref().map(|cursor| format!("&cursor={}", encode(cursor))).unwrap_or_default();
             let joint = if path.contains('?') { '&' } else { '?' };
             let Value::Object(mut page) = self.get(&format!("{path}{joint}limit={wanted}{after}")).await? else {
-                bail!("the server's list at {path} is no object: are the versions the same? `toolcrib doctor` tells");
+                bail!("unexpected server response for {path}; run `toolcrib doctor` to compare versions");
             };
             if let Some(Value::Array(more)) = page.remove(member) {
                 rows.extend(more);
             }
             let next = page.get("nextCursor").and_then(Value::as_str).map(str::to_owned);
             answer = page;
-            // A cursor that stands still would keep us here for ever.
+            // A cursor that does not advance would loop forever.
             if next.is_none() || next == cursor {
                 break;
             }
@@ -109,7 +110,7 @@ impl Api {
         Ok(Value::Object(answer))
     }
 
-    /// An answer that is read as it comes, however long that takes.
+    /// Sends a GET and returns the response for streaming. There is no timeout on the body.
     pub(crate) async fn stream(&self, path: &str) -> Result<Response> {
         let request = self.http.get(format!("{}{path}", self.found.url));
         let response = self.authorized(request).send().await.map_err(|error| unreachable_server(&self.found.url, &error))?;
@@ -117,7 +118,7 @@ impl Api {
             return Ok(response);
         }
         self.read(response).await?;
-        bail!("the server's answer is none that this release expects: `toolcrib doctor` compares the versions")
+        bail!("unexpected server response; run `toolcrib doctor` to compare versions")
     }
 
     async fn call(&self, method: Method, path: &str, body: Option<&Value>) -> Result<Value> {
@@ -144,7 +145,7 @@ impl Api {
     }
 }
 
-/// Posts to a route that takes no credential. The value of the login cookie comes with the answer, where there is one.
+/// Posts without a credential. Returns the response and, if the server set one, the login cookie's value.
 pub(crate) async fn post_public(url: &str, path: &str, body: &Value) -> Result<(Value, Option<String>)> {
     let request = http_client(url)?.post(format!("{url}{path}")).json(body).timeout(CALL_TIMEOUT);
     let response = request.send().await.map_err(|error| unreachable_server(url, &error))?;
@@ -155,22 +156,23 @@ pub(crate) async fn post_public(url: &str, path: &str, body: &Value) -> Result<(
     Ok((answer, cookie))
 }
 
-/// An HTTP client for `url`: no redirects (a key is for one server), no proxy on the way to this machine itself.
+/// Builds an HTTP client for `url`. It follows no redirects, so that a key reaches only its own server, and uses no proxy for
+/// loopback addresses.
 pub(crate) fn http_client(url: &str) -> Result<Client> {
-    // Fails when there is one already, which is as good.
+    // This fails if a provider is already installed, which is fine.
     let _ = rustls::crypto::ring::default_provider().install_default();
     let mut builder = Client::builder()
         .connect_timeout(CONNECT_TIMEOUT)
         .redirect(reqwest::redirect::Policy::none())
         .user_agent(concat!("toolcrib/", env!("CARGO_PKG_VERSION")));
     if url.starts_with("http://") {
-        // Nothing to verify, so the machine's certificates need not be read.
+        // Plain HTTP needs no certificates, so skip loading the system's.
         builder = builder.tls_certs_only([]);
     }
     if is_loopback(url) {
         builder = builder.no_proxy();
     }
-    builder.build().context("cannot set HTTP up")
+    builder.build().context("cannot set up the HTTP client")
 }
 
 fn is_loopback(url: &str) -> bool {
@@ -179,22 +181,29 @@ fn is_loopback(url: &str) -> bool {
     host == "localhost" || host.parse::<std::net::IpAddr>().is_ok_and(|address| address.is_loopback())
 }
 
-/// What to say when no answer came.
+/// The error for a request that got no response.
 pub(crate) fn unreachable_server(url: &str, error: &reqwest::Error) -> anyhow::Error {
-    let causes = causes(error);
+    let cause = root_cause(error);
     if error.is_timeout() {
-        anyhow::anyhow!("the server at {url} takes too long to answer: is it overloaded, or is this the right url?")
-    } else if causes.contains("refused") {
-        anyhow::anyhow!("nothing listens at {url} (connection refused): start the server with `toolcrib serve`, or check --url")
+        anyhow::anyhow!("no answer from {url} in time; check the URL and whether the server is overloaded")
+    } else if is_refused(error) {
+        anyhow::anyhow!("connection to {url} refused; start the server with `toolcrib serve`, or check --url")
     } else if error.is_connect() {
-        anyhow::anyhow!("cannot connect to {url}: {causes}")
+        anyhow::anyhow!("cannot connect to {url}: {cause}")
     } else {
-        anyhow::anyhow!("the connection to {url} broke: {causes}")
+        anyhow::anyhow!("lost the connection to {url}: {cause}")
     }
 }
 
-/// The innermost reason, which is the one that says something.
-pub(crate) fn causes(error: &dyn std::error::Error) -> String {
+/// Whether the server's machine refused the connection, because no process listens on the port.
+fn is_refused(error: &(dyn std::error::Error + 'static)) -> bool {
+    let causes = std::iter::successors(Some(error), |cause| cause.source());
+    let mut failures = causes.filter_map(|cause| cause.downcast_ref::<std::io::Error>());
+    failures.any(|failure| failure.kind() == std::io::ErrorKind::ConnectionRefused)
+}
+
+/// The innermost cause of an error, which is the most specific one.
+pub(crate) fn root_cause(error: &dyn std::error::Error) -> String {
     let mut cause = error;
     while let Some(inner) = cause.source() {
         cause = inner;
@@ -205,27 +214,23 @@ pub(crate) fn causes(error: &dyn std::error::Error) -> String {
 async fn read(response: Response, by: By) -> Result<Value> {
     let status = response.status();
     let retry_after = response.headers().get("retry-after").and_then(|value| value.to_str().ok()).map(str::to_owned);
-    let bytes = response.bytes().await.context("the server's answer broke off")?;
+    let bytes = response.bytes().await.context("connection closed mid-response")?;
     let body = if bytes.is_empty() { Ok(Value::Null) } else { serde_json::from_slice(&bytes) };
     match body {
         Ok(body) if status.is_success() => Ok(body),
         Ok(body) => Err(ApiError::new(status, body, retry_after).by(by).into()),
-        Err(_) if status.is_success() => bail!("the server's answer is no JSON: does something else listen at this url?"),
+        Err(_) if status.is_success() => bail!("the response is not JSON; check that the URL is a Toolcrib server"),
         Err(_) => Err(ApiError::new(status, Value::Null, retry_after).by(by).into()),
     }
 }
 
-/// One part of a path or of a query, with everything escaped that could end it.
+/// Every character except the unreserved ones of RFC 3986.
+const ESCAPED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'_').remove(b'.').remove(b'~');
+
+/// Percent-encodes one path segment or query value.
 pub(crate) fn encode(part: &str) -> String {
-    let mut out = String::with_capacity(part.len());
-    for byte in part.bytes() {
-        match byte {
-            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'-' | b'_' | b'.' | b'~' => out.push(char::from(byte)),
-            _ => out.push_str(&format!("%{byte:02X}")),
-        }
-    }
-    // As whole segments these would climb.
-    if matches!(part, "." | "..") { part.replace('.', "%2E") } else { out }
+    // As whole segments, these would move up the path.
+    if matches!(part, "." | "..") { part.replace('.', "%2E") } else { utf8_percent_encode(part, ESCAPED).to_string() }
 }
 
 #[cfg(test)]
@@ -233,14 +238,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn parts_of_paths_cannot_leave_their_place() {
+    fn encoded_values_cannot_escape_their_path_segment() {
         assert_eq!(encode("prj_0abc-x.y~"), "prj_0abc-x.y~");
         assert_eq!(encode("a/b?c#d e%ü"), "a%2Fb%3Fc%23d%20e%25%C3%BC");
         assert_eq!(encode(".."), "%2E%2E");
     }
 
     #[test]
-    fn this_machine_is_reached_without_a_proxy() {
+    fn loopback_urls_are_recognised() {
         for url in ["http://127.0.0.1:7420", "http://[::1]:1", "https://localhost/x", "http://127.8.0.1"] {
             assert!(is_loopback(url), "{url}");
         }

@@ -1,4 +1,4 @@
-//! One session's door, as a client walks through it for a moment: the same door that agents use.
+//! A short-lived session for one command, used through the same session door that agents use.
 
 use std::io::IsTerminal;
 use std::time::Duration;
@@ -12,10 +12,10 @@ use crate::opening::{Opened, SessionArgs};
 use crate::output;
 use crate::workplace::{ProjectArg, Workplace};
 
-/// How long a session for one command lives if it is never ended.
+/// When a session for one command expires if the command cannot end it.
 const TTL_SECONDS: u64 = 60 * 60;
 
-/// How long an interrupted command waits for the session that it has asked for, to end it.
+/// How long an interrupted command waits for its session to open, so that it can end it.
 const OPENING_GRACE: Duration = Duration::from_secs(5);
 
 /// An open session for one command.
@@ -25,12 +25,12 @@ pub(crate) struct Door<'w> {
     session: Opened,
 }
 
-/// A JSON-RPC error that came back.
+/// A JSON-RPC error response.
 #[derive(Debug)]
 pub(crate) struct RpcError(pub(crate) Value);
 
 impl<'w> Door<'w> {
-    /// Opens a session in the project that is meant.
+    /// Opens a session in the selected project.
     pub(crate) async fn open(place: &'w Workplace, project: &ProjectArg, how: &SessionArgs) -> Result<Self> {
         let project = place.project(project).await?;
         let how = SessionArgs { ttl: how.ttl.or(Some(TTL_SECONDS)), ..how.clone() };
@@ -38,16 +38,16 @@ impl<'w> Door<'w> {
         Ok(Self { place, http: http_client(&place.api.found().url)?, session })
     }
 
-    /// Makes one request and gives its result; a JSON-RPC error comes back as an [`RpcError`].
+    /// Sends one request and returns its result, or an [`RpcError`].
     pub(crate) async fn request(&self, method: &str, params: Value) -> Result<Value> {
         let server = &self.place.api.found().url;
-        // The door as this machine reaches it: `mcpUrl` is how the world does, which may lead round a proxy.
+        // Use the URL that this machine reaches. `mcpUrl` is the public URL and may go through a proxy.
         let url = format!("{server}/api/mcp/{}", self.session.id);
         let message = json!({ "jsonrpc": "2.0", "id": 1, "method": method, "params": params });
         let request = self.http.post(url).bearer_auth(&self.session.key).header("accept", "application/json").json(&message);
         let response = request.send().await.map_err(|error| unreachable_server(server, &error))?;
         let status = response.status();
-        let bytes = response.bytes().await.context("the server's answer broke off")?;
+        let bytes = response.bytes().await.context("connection closed mid-response")?;
         let mut answer: Value = serde_json::from_slice(&bytes).unwrap_or(Value::Null);
         if let Some(error) = answer.get_mut("error").filter(|error| error.is_object()) {
             return Err(RpcError(error.take()).into());
@@ -55,33 +55,33 @@ impl<'w> Door<'w> {
         match answer.get_mut("result") {
             Some(result) => Ok(result.take()),
             None => {
-                let said = answer.get("error").and_then(Value::as_str).unwrap_or("no answer of JSON-RPC");
-                bail!("the session door refused: {said} ({})", status.as_u16())
+                let reason = answer.get("error").and_then(Value::as_str).unwrap_or("not a JSON-RPC response");
+                bail!("the session endpoint refused the request: {reason} ({})", status.as_u16())
             }
         }
     }
 
-    /// Ends the session. A failure is told, not returned: the command itself may have worked.
+    /// Ends the session. A failure is only a warning, because the command itself may have succeeded.
     pub(crate) async fn close(self) {
         if let Err(error) = self.place.end_session(&self.session.id, None).await {
-            eprintln!("warning: {error:#}");
+            output::tell(&format!("warning: {error:#}"));
         }
     }
 
-    /// Runs `work` with an open door and closes it, whatever comes of the work; a signal that stops us too.
+    /// Opens a session, runs `work`, and ends the session, even if `work` fails or a signal arrives.
     pub(crate) async fn with<T>(
         place: &'w Workplace,
         project: &ProjectArg,
         how: &SessionArgs,
         work: impl AsyncFnOnce(&Door<'w>) -> Result<T>,
     ) -> Result<T> {
-        // From here on a signal is ours: one that comes while the door opens must not leave it open.
+        // Catch signals before opening, so that a signal during opening does not leave a session open.
         let mut signals = Signals::listen()?;
         let mut opening = std::pin::pin!(Door::open(place, project, how));
         let door = tokio::select! {
             opened = &mut opening => opened?,
             () = signals.wait() => {
-                // The server may have opened the session already: then its answer is on the way.
+                // The server may have opened the session already, with its response still on the way.
                 if let Ok(Ok(door)) = tokio::time::timeout(OPENING_GRACE, opening).await {
                     door.close().await;
                 }
@@ -103,23 +103,23 @@ impl std::fmt::Display for RpcError {
         let code = self.0.get("code").map(Value::to_string).unwrap_or_default();
         let kind = text("/data/kind").map(|kind| format!(" ({kind})")).unwrap_or_default();
         write!(f, "{code}{kind}: {}", text("/message").unwrap_or_default())?;
-        // The first violation is the message once more.
+        // The first violation repeats the message.
         let violations = self.0.pointer("/data/violations").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
         for violation in violations.iter().filter_map(|violation| violation.get("message")?.as_str()) {
             if self.0.get("message").and_then(Value::as_str) != Some(violation) {
                 write!(f, "\n  {}", clean(violation))?;
             }
         }
-        for (label, pointer) in [("parameter", "/data/parameter"), ("request", "/data/request_id")] {
-            if let Some(said) = text(pointer) {
-                write!(f, "\n  {label}: {said}")?;
+        for (label, pointer) in [("parameter", "/data/parameter"), ("scope", "/data/scope"), ("request", "/data/request_id")] {
+            if let Some(value) = text(pointer) {
+                write!(f, "\n  {label}: {value}")?;
             }
         }
         if text("/data/kind").as_deref() == Some("tool_not_found") {
-            write!(f, "\nhint: `toolcrib tools` lists what there is")?;
+            write!(f, "\nhint: `toolcrib tools` lists the available tools")?;
         }
         if self.0.pointer("/data/retryable") == Some(&Value::Bool(true)) {
-            write!(f, "\nhint: the same call may succeed later")?;
+            write!(f, "\nhint: a retry may succeed")?;
         }
         Ok(())
     }
@@ -128,7 +128,7 @@ impl std::fmt::Display for RpcError {
 impl std::error::Error for RpcError {}
 
 fn clean(text: &str) -> String {
-    if std::io::stderr().is_terminal() { output::harmless(text, true) } else { text.to_owned() }
+    if std::io::stderr().is_terminal() { output::sanitized(text, true) } else { text.to_owned() }
 }
 
 #[cfg(test)]
@@ -136,7 +136,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn errors_say_code_kind_and_parameter() {
+    fn errors_show_code_kind_and_parameter() {
         let error = RpcError(json!({"code": -32602, "message": "`name` is missing",
             "data": {"kind": "invalid_params", "parameter": "name", "retryable": false, "request_id": "req_1",
                      "violations": [{"message": "`name` is missing"}, {"message": "`nam` is no parameter"}]}}));
@@ -144,9 +144,11 @@ mod tests {
             error.to_string(),
             "-32602 (invalid_params): `name` is missing\n  `nam` is no parameter\n  parameter: name\n  request: req_1"
         );
+        let error = RpcError(json!({"code": -32003, "message": "no", "data": {"kind": "not_permitted", "scope": "bricks:read"}}));
+        assert_eq!(error.to_string(), "-32003 (not_permitted): no\n  scope: bricks:read");
         let error = RpcError(json!({"code": -32603, "message": "later", "data": {"retryable": true}}));
-        assert_eq!(error.to_string(), "-32603: later\nhint: the same call may succeed later");
+        assert_eq!(error.to_string(), "-32603: later\nhint: a retry may succeed");
         let error = RpcError(json!({"code": -32601, "message": "no tool", "data": {"kind": "tool_not_found"}}));
-        assert_eq!(error.to_string(), "-32601 (tool_not_found): no tool\nhint: `toolcrib tools` lists what there is");
+        assert_eq!(error.to_string(), "-32601 (tool_not_found): no tool\nhint: `toolcrib tools` lists the available tools");
     }
 }

@@ -1,6 +1,6 @@
-//! Spans of time as people type them: `90`, `90s`, `15m`, `8h`, `30d`.
+//! Parses durations such as `90`, `90s`, `15m`, `8h` and `30d`.
 
-/// Reads a span, in seconds.
+/// Parses a duration into seconds.
 pub(crate) fn parse_seconds(text: &str) -> Result<u64, String> {
     let digits = text.trim_end_matches(|c: char| c.is_ascii_alphabetic());
     let unit = text.get(digits.len()..).unwrap_or_default();
@@ -9,10 +9,10 @@ pub(crate) fn parse_seconds(text: &str) -> Result<u64, String> {
         "m" => 60,
         "h" => 60 * 60,
         "d" => 24 * 60 * 60,
-        _ => return Err("write a number of seconds, or 15m, 8h, 30d".to_owned()),
+        _ => return Err("not a duration; write seconds, or 15m, 8h, 30d".to_owned()),
     };
-    let count: u64 = digits.parse().map_err(|_| "write a number of seconds, or 15m, 8h, 30d".to_owned())?;
-    count.checked_mul(seconds).filter(|seconds| *seconds > 0).ok_or_else(|| "that is no span of time".to_owned())
+    let count: u64 = digits.parse().map_err(|_| "not a duration; write seconds, or 15m, 8h, 30d".to_owned())?;
+    count.checked_mul(seconds).filter(|seconds| *seconds > 0).ok_or_else(|| "duration out of range".to_owned())
 }
 
 #[cfg(test)]
@@ -20,7 +20,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn spans() {
+    fn durations_are_parsed_and_bad_ones_refused() {
         for (text, seconds) in [("90", 90), ("90s", 90), ("15m", 900), ("8h", 28_800), ("30d", 2_592_000)] {
             assert_eq!(parse_seconds(text), Ok(seconds));
         }

@@ -1,4 +1,4 @@
-//! Finding the server: at a url that was named, or through the `server.json` that a running server keeps in its data folder.
+//! Finds the server: from `--url`, or from the `server.json` that a running server keeps in its data folder.
 
 use std::fs::{File, TryLockError};
 use std::path::{Path, PathBuf};
@@ -8,18 +8,18 @@ use clap::Args;
 
 use crate::{environment, output};
 
-/// What a server holds locked in its data folder for as long as it runs.
+/// A running server keeps this file in its data folder locked.
 const LOCK_FILE: &str = "toolcrib.lock";
 
-/// Which server to talk to, and as whom.
+/// Selects the server and the key.
 #[derive(Args, Clone, Debug)]
 #[command(next_help_heading = "Server")]
 pub(crate) struct ServerArgs {
-    /// Where the server is [default: the one that runs on the data folder]
+    /// Server URL [default: the server that runs on the data folder]
     #[arg(long, env = "TOOLCRIB_URL", value_name = "URL", global = true)]
     pub(crate) url: Option<String>,
 
-    /// Key to use [default: the instance admin's, from the data folder]
+    /// API key [default: the instance admin's key, from the data folder]
     #[arg(long, env = "TOOLCRIB_KEY", value_name = "KEY", hide_env_values = true, global = true)]
     pub(crate) key: Option<String>,
 
@@ -31,27 +31,27 @@ pub(crate) struct ServerArgs {
 /// A server and the key to it.
 #[derive(Clone, Debug)]
 pub(crate) struct Found {
-    /// Where it is, without a slash at the end.
+    /// Its URL, without a trailing slash.
     pub(crate) url: String,
     /// The key.
     pub(crate) key: String,
-    /// Whether that is the instance admin's key, out of `server.json`.
+    /// Whether this is the instance admin's key, from `server.json`.
     pub(crate) is_admin: bool,
 }
 
-/// What a data folder tells about its server.
+/// The state of a data folder's server.
 #[derive(Debug)]
 pub(crate) enum State {
-    /// No server has ever been started there.
+    /// No server was ever started on this folder.
     Fresh,
-    /// None runs now.
+    /// No server is running.
     Stopped,
-    /// One runs, or is about to.
+    /// A server is running. `None` while it is still starting.
     Running(Option<Found>),
 }
 
 impl ServerArgs {
-    /// The data folder that is meant.
+    /// The selected data folder.
     pub(crate) fn data_folder(&self) -> Result<PathBuf> {
         let folder = match &self.data {
             Some(data) => data.clone(),
@@ -60,7 +60,7 @@ impl ServerArgs {
         Ok(std::path::absolute(folder)?)
     }
 
-    /// The server, or what to do to have one.
+    /// Finds the server. The error says how to start or name one.
     pub(crate) fn find(&self) -> Result<Found> {
         match (&self.url, &self.key) {
             (Some(url), Some(key)) => Ok(Found { url: checked_url(url)?, key: key.clone(), is_admin: false }),
@@ -83,7 +83,7 @@ impl ServerArgs {
         }
     }
 
-    /// Where the server is, for what needs no key.
+    /// Finds the server's URL, for requests that need no key.
     pub(crate) fn find_url(&self) -> Result<String> {
         match &self.url {
             Some(url) => checked_url(url),
@@ -91,46 +91,52 @@ impl ServerArgs {
         }
     }
 
-    /// A url without a key is fine when it is where the data folder's own server listens.
+    /// Uses the admin key from the data folder if `url` is that folder's server.
     fn with_own_key(&self, url: &str) -> Result<Found> {
-        match look(&self.data_folder()?) {
+        match look(&self.data_folder()?)? {
             State::Running(Some(found)) if found.url == url => Ok(found),
-            _ => bail!(
-                "there is no key for {url}: pass --key or set TOOLCRIB_KEY (an org's owner makes one with `toolcrib key add`)"
-            ),
+            _ => bail!("no key for {url}; pass --key or set TOOLCRIB_KEY (create a key with `toolcrib key add`)"),
         }
     }
 
     fn find_in_data_folder(&self) -> Result<Found> {
         let data = self.data_folder()?;
         let serve = self.serve();
-        match look(&data) {
+        match look(&data)? {
             State::Running(Some(found)) => Ok(found),
-            State::Running(None) => bail!("the server on the data folder {} is still starting: try again", data.display()),
+            State::Running(None) => bail!("the server on the data folder {} is still starting; try again", data.display()),
             State::Stopped => {
-                bail!("no server is running on the data folder {}: start it with {serve}", data.display())
+                bail!("no server is running on the data folder {}; start it with {serve}", data.display())
             }
             State::Fresh => bail!(
-                "no server was ever started on the data folder {}: start one with {serve}, or pass --url and --key",
+                "no server was ever started on the data folder {}; start one with {serve}, or pass --url and --key",
                 data.display()
             ),
         }
     }
 }
 
-/// Looks at a data folder. Only a server that holds its lock is believed: the port of one that has gone may be somebody
-/// else's by now, who must not be sent the key.
-pub(crate) fn look(data: &Path) -> State {
-    let Some(file) = server::find_running(data) else {
-        return if is_locked(data) { State::Running(None) } else { State::Fresh };
+/// Reads the state of a data folder. A `server.json` counts only while the server holds its lock: after the server is gone,
+/// another program may use its port, and that program must not receive the key.
+pub(crate) fn look(data: &Path) -> Result<State> {
+    let file = match server::read_server_file(data) {
+        Ok(Some(file)) => file,
+        Ok(None) => return Ok(if is_locked(data) { State::Running(None) } else { State::Fresh }),
+        // The next start rewrites a damaged file. A file without read permission is an error.
+        Err(_) if is_readable(data) && !is_locked(data) => return Ok(State::Stopped),
+        Err(error) => bail!("{}", error.message()),
     };
     if !is_locked(data) {
-        return State::Stopped;
+        return Ok(State::Stopped);
     }
-    State::Running(Some(Found { url: reachable(&file.url), key: file.key, is_admin: true }))
+    Ok(State::Running(Some(Found { url: reachable(&file.url), key: file.key, is_admin: true })))
 }
 
-/// Where a server is reached that listens everywhere: on this machine's own address.
+fn is_readable(data: &Path) -> bool {
+    File::open(data.join("server.json")).is_ok()
+}
+
+/// Replaces an address that means all interfaces with the loopback address.
 fn reachable(url: &str) -> String {
     let url = url.trim_end_matches('/');
     url.replacen("//0.0.0.0:", "//127.0.0.1:", 1).replacen("//[::]:", "//[::1]:", 1)
@@ -141,11 +147,11 @@ fn is_locked(data: &Path) -> bool {
     matches!(lock.try_lock_shared(), Err(TryLockError::WouldBlock))
 }
 
-/// A url as the client uses it.
+/// Checks a server URL and removes trailing slashes.
 pub(crate) fn checked_url(url: &str) -> Result<String> {
     let trimmed = url.trim().trim_end_matches('/');
     if !trimmed.starts_with("http://") && !trimmed.starts_with("https://") {
-        bail!("`{url}` is no url of a server: write http://… or https://…");
+        bail!("`{url}` is not a server URL; it must start with http:// or https://");
     }
     Ok(trimmed.to_owned())
 }
@@ -163,7 +169,7 @@ mod tests {
     }
 
     #[test]
-    fn a_named_url_needs_a_key() {
+    fn url_without_a_key_is_refused() {
         let data = tempfile::tempdir().unwrap();
         let found = args(data.path(), Some("http://h:1/"), Some("k")).find().unwrap();
         assert_eq!((found.url.as_str(), found.key.as_str(), found.is_admin), ("http://h:1", "k", false));
@@ -172,14 +178,25 @@ mod tests {
     }
 
     #[test]
-    fn a_server_that_listens_everywhere_is_reached_here() {
+    fn wildcard_address_becomes_loopback() {
         assert_eq!(reachable("http://0.0.0.0:7420/"), "http://127.0.0.1:7420");
         assert_eq!(reachable("http://[::]:7420"), "http://[::1]:7420");
         assert_eq!(reachable("http://10.0.0.0:7420"), "http://10.0.0.0:7420");
     }
 
     #[test]
-    fn only_a_folder_that_is_locked_has_a_server() {
+    fn damaged_server_file_is_reported_while_locked() {
+        let data = tempfile::tempdir().unwrap();
+        std::fs::write(data.path().join("server.json"), "{").unwrap();
+        let says = || args(data.path(), None, None).find().unwrap_err().to_string();
+        assert!(says().contains("no server is running"), "{}", says());
+        let lock = File::create(data.path().join(LOCK_FILE)).unwrap();
+        lock.lock().unwrap();
+        assert!(says().contains("server.json is damaged"), "{}", says());
+    }
+
+    #[test]
+    fn server_file_counts_only_while_locked() {
         let data = tempfile::tempdir().unwrap();
         let says = |key: Option<&str>| args(data.path(), None, key).find().map_err(|error| error.to_string());
         assert!(says(None).unwrap_err().contains("no server was ever started"));

@@ -1,18 +1,18 @@
-//! The longer help texts: what stands below the flags of a command. A line has at most 79 characters.
+//! The help texts shown below a command's flags. A line has at most 79 characters.
 
 pub(crate) const START: &str = "\
 Start here:
-  toolcrib serve              start the server; it prints where everything is
-  toolcrib connect claude     set Claude Code up here (or another client)
-  toolcrib connect --print    print an MCP config that any client takes
-  toolcrib tools              what an agent can use here
+  toolcrib serve              start the server and print its URL
+  toolcrib connect claude     set up Claude Code here (or another client)
+  toolcrib connect --print    print an MCP config for any client
+  toolcrib tools              list the tools that agents can use here
   toolcrib call kits.list     call a tool
-  toolcrib doctor             check everything and say what to do
+  toolcrib doctor             check the setup and suggest fixes
   toolcrib run -- claude --mcp-config {mcp-config}
-                              run an agent in a session of its own
+                              run an agent in a new session
 
-Without --url, commands find the server that runs on the data folder:
-TOOLCRIB_DATA, else ~/.local/share/toolcrib.";
+Without --url, commands use the server that runs on the data folder. That is
+TOOLCRIB_DATA, or else $XDG_DATA_HOME/toolcrib or ~/.local/share/toolcrib.";
 
 pub(crate) const SERVE: &str = "\
 Examples:
@@ -21,61 +21,67 @@ Examples:
   toolcrib serve --listen 0.0.0.0:7420 --public-url https://crib.example
   TOOLCRIB_DATABASE_URL=postgres://crib@db/crib toolcrib serve
 
-Every flag is an environment variable (--allow-host: TOOLCRIB_ALLOW_HOST) and
-a key in toolcrib.toml (allow_host). The flag wins, then the environment, then
-the file. toolcrib.example.toml shows every key; `--help` lists the limits too.
+Every flag is also an environment variable (--allow-host: TOOLCRIB_ALLOW_HOST)
+and a key in toolcrib.toml (allow_host). Flags override the environment, which
+overrides the file. toolcrib.example.toml shows every key. `--help` also lists
+the limits.
 
-SIGTERM and Ctrl-C wait for calls under way; a second Ctrl-C does not.";
+SIGTERM, SIGHUP (a closed terminal) and Ctrl-C wait for running calls. A second
+Ctrl-C stops at once. With `nohup`, the server ignores SIGHUP.";
 
 pub(crate) const CONNECT: &str = "\
 Examples:
   toolcrib connect claude         writes .mcp.json: an entry that starts
-                                  `toolcrib stdio`, without any secret in it
+                                  `toolcrib stdio` and holds no secret
   toolcrib connect claude --url https://crib.example
-                                  the same for a server elsewhere; the client
-                                  then needs TOOLCRIB_KEY in its environment
+                                  the same for a remote server; the client
+                                  needs TOOLCRIB_KEY in its environment
   toolcrib connect codex --project web
                                   writes .codex/config.toml
   toolcrib connect vscode --http --ttl 8h
-                                  writes .vscode/mcp.json with a session's url
-                                  and key, readable by you only
+                                  writes .vscode/mcp.json with a session's URL
+                                  and key; only you can read the file
   toolcrib connect --print        prints an MCP config with a session's key
 
-Other entries in the file stay as they are. A file that cannot be read as JSON
-or TOML, or is a link that leads out of this directory, is not touched. The
-entry names the data folder when it is not ~/.local/share/toolcrib, because a
-client may pass on no environment. An entry that expires says when, on stderr.";
+Other entries in the file stay unchanged. A file is not touched if it is not
+valid JSON or TOML, or if it is a link to a place outside this directory. The
+entry names the data folder unless it is ~/.local/share/toolcrib, because some
+clients pass on no environment variables. If the entry expires, the time is
+printed on stderr.";
 
 pub(crate) const RUN: &str = "\
 Examples:
   toolcrib run -- claude --mcp-config {mcp-config}
   toolcrib run --work-type bug_fix -- ./my-agent --mcp {mcp-url}
 
-The agent's MCP config, with a key for this session only, is a file in the
-current directory that only you can read. The agent finds it through
-{mcp-config} in its arguments, or through its environment:
-  TOOLCRIB_MCP_CONFIG   the file
-  TOOLCRIB_MCP_URL      the session's door ({mcp-url})
-  TOOLCRIB_MCP_TOKEN    the session's key
-  TOOLCRIB_SESSION      the session's id ({session})
-Your own keys (TOOLCRIB_KEY and the like) are not passed on.
+The MCP config is written to a file in the current directory that only you can
+read. It holds a key for this session only. Pass it to the agent with these
+placeholders in its arguments, or let the agent read its environment:
+  {mcp-config}  TOOLCRIB_MCP_CONFIG   path of the config file
+  {mcp-url}     TOOLCRIB_MCP_URL      URL of the session
+                TOOLCRIB_MCP_TOKEN    key of the session
+  {session}     TOOLCRIB_SESSION      id of the session
+Your own keys (such as TOOLCRIB_KEY) are not passed on.
 
-When the agent ends, the session ends, the file is removed, and the agent's
-exit code is ours. Its exit code is the session's outcome, which memory learns
-from: accepted for 0, rework for any other. None when a signal stopped the
-agent or this command, also when a shell tells so by 130 or 143. Say otherwise
-with --outcome-on-success and --outcome-on-failure (`none` for none).
+When the agent exits, the session ends, the file is removed, and this command
+exits with the agent's exit code. The exit code also sets the outcome of the
+session, which adjusts memory ranking: accepted for 0, rework for any other. No
+outcome is set if a signal stopped the agent or this command (exit codes 130
+and 143 count as signals). Change this with --outcome-on-success and
+--outcome-on-failure; `none` sets no outcome.
 
-SIGINT, SIGTERM and SIGHUP are passed on. If this command itself is killed, a
-watcher ends the agent and the session and removes the file.";
+SIGINT, SIGTERM and SIGHUP are passed on to the agent. If this command is
+killed, a watcher stops the agent, ends the session and removes the file.";
 
 pub(crate) const STDIO: &str = "\
-Example, as an entry of an MCP client (what `toolcrib connect` writes):
+Example of an MCP client entry, as `toolcrib connect` writes it:
   {\"command\": \"toolcrib\", \"args\": [\"stdio\", \"--project\", \"web\"]}
 
-Opens a session on the running server, or on one of its own if none runs on
-the data folder (it then says so on stderr), and ends it when stdin ends. One JSON message a line; logs go
-to stderr (TOOLCRIB_LOG=info shows more).";
+Opens a session on the running server and ends it when stdin closes. If no
+server runs on the data folder at the start, it starts an embedded one and says
+so on stderr. If the running server goes away, requests wait up to 30 seconds
+for it to come back, then fail with a retryable error. Each line is one JSON
+message. Logs go to stderr (TOOLCRIB_LOG=info shows more).";
 
 pub(crate) const TOOLS: &str = "\
 Examples:
@@ -88,11 +94,11 @@ Examples:
   toolcrib call bricks.create_draft @brick.json
   echo '{\"limit\": 5}' | toolcrib call kits.list - --json
 
-Exits with 1 when the call fails or the tool says that it failed.";
+Exits with 1 if the call fails or the tool reports an error.";
 
 pub(crate) const COMPLETIONS: &str = "\
 Examples:
-  source <(toolcrib completions bash)       in ~/.bashrc
+  source <(toolcrib completions bash)       # in ~/.bashrc
   toolcrib completions fish > ~/.config/fish/completions/toolcrib.fish";
 
 pub(crate) const DOCTOR: &str = "\
@@ -100,7 +106,7 @@ Examples:
   toolcrib doctor
   toolcrib doctor --url https://crib.example --key \"$KEY\" --json
 
-Exits with 1 when something fails; a warning alone is no failure.";
+Exits with 1 if a check fails. Warnings do not count as failures.";
 
 pub(crate) const ORG: &str = "\
 Examples:
@@ -145,8 +151,8 @@ Examples:
   toolcrib brick show tone --json
   toolcrib brick publish tone
 
-Agents draft bricks (`bricks.create_draft`). An owner or admin publishes them:
-with the login that `toolcrib login` stored, or with --email and a password.";
+Agents draft bricks (`bricks.create_draft`). An owner or admin publishes them
+after `toolcrib login`, or with --email and a password.";
 
 pub(crate) const KIT: &str = "\
 Examples:
@@ -154,8 +160,9 @@ Examples:
   toolcrib kit show Replies --json
   toolcrib kit publish Replies
 
-Agents draft kits (`kits.create_draft`). An owner or admin publishes them:
-with the login that `toolcrib login` stored, or with --email and a password.";
+Agents draft kits (`kits.create_draft`). An owner or admin publishes them
+after `toolcrib login`, or with --email and a password. Publishing a kit also
+publishes its draft bricks.";
 
 pub(crate) const LOGIN: &str = "\
 Examples:
@@ -163,8 +170,9 @@ Examples:
   toolcrib login --url https://crib.example --email ada@acme.example
   pass show crib | toolcrib login --email ada@acme.example --password-stdin
 
-`toolcrib user add` makes the person. The login is kept in a file that only
-you can read, below $XDG_STATE_HOME or ~/.local/state, for twelve hours.";
+Create the user first with `toolcrib user add`. The login lasts twelve hours.
+It is stored below $XDG_STATE_HOME or ~/.local/state, in a file that only you
+can read.";
 
 pub(crate) const LOGOUT: &str = "\
 Examples:
@@ -179,9 +187,9 @@ Examples:
   toolcrib policy show starter
   toolcrib policy put starter --file starter.cedar --log-only
 
-A call needs a permit and no forbid; what cannot be decided is refused. A new
-org starts with the policy `starter`, which permits its own tools. docs/policy.md
-has the model and recipes.";
+A call is allowed if a policy permits it and none forbids it. A call that
+cannot be decided is refused. A new org starts with the policy `starter`, which
+permits the built-in tools. docs/policy.md has the model and recipes.";
 
 pub(crate) const AUDIT: &str = "\
 Examples:
@@ -192,8 +200,9 @@ Examples:
   toolcrib audit checkpoint --out checkpoint.json
   toolcrib audit verify --log audit.jsonl --jwks keys.json
 
-Every call, refusal and change is an entry: chained, signed, without gaps.
-docs/audit.md says what is recorded, docs/audit-format.md how.";
+Every call, refusal and change is an entry. Entries are chained and signed, so
+that gaps and edits are detected. docs/audit.md describes the entries,
+docs/audit-format.md the file format.";
 
 pub(crate) const WEBHOOK: &str = "\
 Examples:
@@ -201,7 +210,7 @@ Examples:
   toolcrib webhook show https://hooks.example/toolcrib
   toolcrib webhook dead-letters https://hooks.example/toolcrib --json
 
-Messages are signed; docs/hooks.md says how to verify them.";
+Messages are signed. docs/hooks.md shows how to verify them.";
 
 pub(crate) const COSTS: &str = "\
 Examples:
@@ -228,31 +237,37 @@ Examples:
   toolcrib graph export > facts.jsonl
   toolcrib graph import facts.jsonl --project other
 
-Importing states facts as agents do, for `label:import`; again changes nothing.";
+An import states facts in the name of `label:import`. Importing the same file
+again changes nothing.";
 
 pub(crate) const BACKUP: &str = "\
 Examples:
-  toolcrib backup /var/backups
+  toolcrib backup /var/backups/
   toolcrib backup crib.backup --data /var/lib/toolcrib --json
   toolcrib backup verify crib.backup
+  toolcrib backup - > crib.backup
 
-The server may run meanwhile: the backup holds everything that was
-acknowledged before it began, at one point in time. It never holds server.json
-or the master key. Keep the master key apart from the backups: a restore needs
-it. docs/operating.md has schedules and moves.";
+If the target is a folder, it must exist; the file name is the current time.
+
+The server can keep running. The backup is a consistent snapshot of all writes
+acknowledged before it began. It never includes server.json or the master key.
+Store the master key separately: a restore needs it. docs/operating.md covers
+schedules and moving to another machine.";
 
 pub(crate) const RESTORE: &str = "\
 Examples:
   toolcrib restore crib.backup --data /srv/crib --master-key-file master.key
   toolcrib restore crib.backup --database-url postgres://crib@db/crib
   toolcrib restore crib.backup --replace
+  age -d crib.backup.age | toolcrib restore - --data /srv/crib
 
 Stop the server first. The whole backup is checked before anything changes:
-checksums, row counts, audit trails, the schema, and that the master key opens
-the secrets in it. A backup of one engine restores to the other.
+checksums, row counts, audit trails, the schema, and whether the master key
+decrypts the secrets. A SQLite backup can be restored to PostgreSQL, and the
+other way round.
 
-API keys, agents, sessions and passwords work as they did when the backup was
-taken, and so do admin keys of the servers that used the data.";
+API keys, agents, sessions and passwords are restored as they were when the
+backup was taken. Admin keys are not: each server creates its own at startup.";
 
 pub(crate) const EVAL: &str = "\
 Examples:

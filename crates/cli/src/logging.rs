@@ -1,6 +1,6 @@
-//! Logs go to stderr: stdout belongs to answers, and on `toolcrib stdio` to the protocol.
+//! Logging to stderr. Stdout is for results, and in `toolcrib stdio` for the protocol.
 //!
-//! A thread of its own writes them. When stderr is full, closed or not read, lines are lost; no call, thread or exit code is.
+//! A separate thread writes the log. If stderr is closed or blocked, log lines are dropped and nothing else is affected.
 
 use std::io::IsTerminal;
 
@@ -10,13 +10,11 @@ use tracing_subscriber::EnvFilter;
 
 use crate::config::LogFormat;
 
-/// Lines that wait to be written; beyond it they are lost. A line has some hundred bytes.
-const LINES_WAITING_MAX: usize = 10_000;
-
-/// Writes the lines that wait when it is dropped, for a second at most.
+/// Flushes waiting lines when dropped, for at most a second.
 #[must_use]
-pub(crate) struct Logging(#[expect(dead_code, reason = "only dropping it does something")] WorkerGuard);
-/// Has the log say where a thread panicked, and not with which words: they may hold what a caller sent.
+pub(crate) struct Logging(#[expect(dead_code, reason = "it is only dropped")] WorkerGuard);
+
+/// Logs where a thread panicked. It omits the panic message, which may contain data from a caller.
 pub(crate) fn log_panics() {
     std::panic::set_hook(Box::new(|panic| {
         let place = panic.location().map(ToString::to_string).unwrap_or_default();
@@ -24,18 +22,18 @@ pub(crate) fn log_panics() {
     }));
 }
 
-/// Starts logging what `filter` lets through.
+/// Starts logging with `filter`.
 pub(crate) fn start(filter: &str, format: LogFormat) -> Result<Logging> {
     let filter = EnvFilter::try_new(filter).with_context(|| {
-        format!("`{filter}` is no log filter: write a level (info), or parts of the program (info,server=debug)")
+        format!("`{filter}` is not a log filter; write a level (info) or levels by module (info,server=debug)")
     })?;
     let (writer, guard) = NonBlockingBuilder::default()
         .lossy(true)
-        .buffered_lines_limit(LINES_WAITING_MAX)
+        .buffered_lines_limit(base::limits::LOG_LINES_WAITING_MAX)
         .thread_name("toolcrib-log")
         .finish(std::io::stderr());
     let lines = tracing_subscriber::fmt().with_env_filter(filter).with_writer(writer).log_internal_errors(false);
-    // A second start has nothing to do: the first one decides.
+    // If logging is already started, its settings stay.
     let _ = match format {
         LogFormat::Text => lines.with_ansi(std::io::stderr().is_terminal()).with_target(false).try_init(),
         LogFormat::Json => lines.json().flatten_event(true).try_init(),

@@ -1,9 +1,9 @@
-//! `toolcrib`, the one binary: it starts the server, and is a client of it.
+//! The `toolcrib` binary: it starts the server, and it is the server's command-line client.
 //!
-//! Commands live in `commands`, one file each. What they share: `config` (settings from flags, environment and file), `find`
-//! (which server), `workplace` (which org and project), `client` (the API), `door` (the session door), `output` (tables and
-//! JSON). Nothing here reaches past the API: what the command line can do, any client can. The exceptions are `serve`, and `backup`
-//! and `restore`, which work on the data itself.
+//! `commands` has one module per command. The commands share `config` (settings from flags, environment and file), `find` (finds
+//! the server), `workplace` (finds the org and project), `client` (the management API), `door` (the session door) and `output`
+//! (tables and JSON). Client commands use only the public API, so any other client can do the same. The exceptions are `serve`,
+//! `backup` and `restore`, which work on the data itself.
 
 mod args;
 mod client;
@@ -23,10 +23,11 @@ mod prompt;
 mod refusal;
 mod workplace;
 
+use std::io::Write;
 use std::process::ExitCode;
 
 use anyhow::{Context, Result};
-use clap::{CommandFactory, Parser};
+use clap::CommandFactory;
 use tokio::runtime::{Builder, Runtime};
 
 use args::{Cli, Command};
@@ -36,29 +37,57 @@ use commands::{
 };
 use config::Settings;
 
-/// A call makes some hundred small allocations; this allocator halves what they cost.
+/// A call makes about a hundred small allocations. This allocator halves their cost.
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
-/// What is logged by a command that is over in a moment.
+/// The default log filter of client commands.
 const CLIENT_FILTER: &str = "warn";
-/// Threads for work that blocks. Each kind of such work has a smaller limit of its own; this one holds for all of them together.
-const BLOCKING_THREADS_MAX: usize = 96;
-/// What is logged by a server.
+/// The default log filter of `toolcrib serve`.
 const SERVER_FILTER: &str = "info";
 
 fn main() -> ExitCode {
-    match start(Cli::parse().command) {
-        Ok(code) => code,
-        Err(error) if output::is_closed_pipe(&error) => ExitCode::SUCCESS,
-        Err(error) => {
-            output::complain(&format!("error: {error:#}"));
+    let command = match args::parse(std::env::args_os()) {
+        Ok(parsed) => parsed.command,
+        Err(error) => return print_usage(&error),
+    };
+    start(command).unwrap_or_else(|error| report(&error))
+}
+
+/// Prints an error. Returns the exit code.
+fn report(error: &anyhow::Error) -> ExitCode {
+    if output::is_closed_pipe(error) {
+        return ExitCode::SUCCESS;
+    }
+    match error.downcast_ref::<output::ExitWith>() {
+        Some(code) => {
+            output::tell(&format!("error: {error}"));
+            ExitCode::from(code.0)
+        }
+        None => {
+            output::tell(&format!("error: {error:#}"));
             ExitCode::FAILURE
         }
     }
 }
 
-/// Runs a command on the runtime that suits it.
+/// Prints a usage error, or the help text that was asked for.
+fn print_usage(error: &clap::Error) -> ExitCode {
+    let is_value = matches!(error.kind(), clap::error::ErrorKind::InvalidValue | clap::error::ErrorKind::ValueValidation);
+    match environment::empty_path().filter(|_| is_value) {
+        Some(name) => {
+            output::tell(&format!("error: {name} is set but empty; set it to a path or unset it"));
+            ExitCode::from(2)
+        }
+        None => match error.print().and_then(|()| std::io::stdout().flush()) {
+            Err(failed) if !error.use_stderr() => report(&anyhow::Error::new(failed).context(output::Unwritable)),
+            // Nothing can be reported when stderr is closed.
+            _ => ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(2)),
+        },
+    }
+}
+
+/// Runs a command on a suitable runtime.
 fn start(command: Command) -> Result<ExitCode> {
     match command {
         Command::Watch => run::watch().map(|()| ExitCode::SUCCESS),
@@ -91,7 +120,8 @@ fn start(command: Command) -> Result<ExitCode> {
         }
         Command::Stdio(args) => {
             let _logging = start_client_log()?;
-            // It may have a server inside.
+            // `toolcrib stdio` may run an embedded server.
+            logging::log_panics();
             on(threads(2)?, stdio::run(*args)).map(|()| ExitCode::SUCCESS)
         }
         other => {
@@ -139,20 +169,20 @@ async fn client(command: Command) -> Result<ExitCode> {
 }
 
 fn start_client_log() -> Result<logging::Logging> {
-    let said = Settings::from_environment()?;
-    logging::start(said.log.as_deref().unwrap_or(CLIENT_FILTER), said.log_format.unwrap_or_default())
+    let settings = Settings::from_environment()?;
+    logging::start(settings.log.as_deref().unwrap_or(CLIENT_FILTER), settings.log_format.unwrap_or_default())
 }
 
 fn threads(workers: usize) -> Result<Runtime> {
     Builder::new_multi_thread()
         .worker_threads(workers)
-        .max_blocking_threads(BLOCKING_THREADS_MAX)
+        .max_blocking_threads(base::limits::BLOCKING_THREADS_MAX)
         .enable_all()
         .build()
         .context("cannot start the runtime")
 }
 
-/// Runs `work` to its end. A thread that still waits for stdin is not waited for.
+/// Runs `work` to completion. Does not wait for a thread that is still blocked on stdin.
 fn on<T>(runtime: Runtime, work: impl Future<Output = Result<T>>) -> Result<T> {
     let outcome = runtime.block_on(work);
     runtime.shutdown_background();

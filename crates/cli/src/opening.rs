@@ -1,6 +1,7 @@
-//! Opening and ending sessions, as every command does that goes through the session door.
+//! Opens and ends sessions, for every command that needs one.
 
 use anyhow::{Context, Result};
+use base::limits::SESSION_TTL_SECONDS_MAX;
 use clap::{Args, ValueEnum};
 use serde_json::{Value, json};
 
@@ -8,90 +9,101 @@ use crate::client::{ApiError, encode};
 use crate::duration::parse_seconds;
 use crate::workplace::Workplace;
 
-/// How a session is opened.
+/// Options of a new session.
 #[derive(Args, Clone, Debug, Default)]
 #[command(next_help_heading = "Session")]
 pub(crate) struct SessionArgs {
-    /// Kind of work: bug_fix, refactor, feature, chore, or your own word
+    /// Kind of work: bug_fix, refactor, feature, chore, or any other word
     #[arg(long, value_name = "TYPE")]
     pub(crate) work_type: Option<String>,
 
-    /// Your word for the agent that runs in the session
+    /// Label for the agent in the session
     #[arg(long, value_name = "LABEL")]
     pub(crate) agent_label: Option<String>,
 
-    /// Registered agent that runs in the session, by id or name
+    /// Registered agent of the session, by id or name
     #[arg(long = "agent", value_name = "AGENT")]
     pub(crate) agent_id: Option<String>,
 
-    /// Limit the session to this tool (repeatable) [default: all that the key may use]
+    /// Limit the session to this tool (repeatable) [default: every tool that the key allows]
     #[arg(long = "tool", value_name = "TOOL")]
     pub(crate) tools: Vec<String>,
 
-    /// How tools are listed: safe is for clients that break on names with a dot [default: safe for connect, run and stdio]
+    /// How tool names are spelled; `safe` is for clients that reject dots [default: safe for connect, run and stdio]
     #[arg(long, value_name = "NAMES")]
     pub(crate) tool_names: Option<ToolNames>,
 
-    /// How long the session lives: 900, 15m, 8h, 30d [default: the server's, a day]
-    #[arg(long, value_name = "TIME", value_parser = parse_seconds)]
+    /// Lifetime of the session, such as 900, 15m or 8h; at most 30d [default: 1h for call and tools, else the server's default of 24h]
+    #[arg(long, value_name = "TIME", value_parser = parse_ttl)]
     pub(crate) ttl: Option<u64>,
 }
 
-/// How tools are listed.
+/// How tool names are spelled.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum ToolNames {
-    /// As they are documented (`bricks.list`)
+    /// As documented (`bricks.list`)
     Canonical,
-    /// Letters, digits, `_` and `-` only (`bricks_list`)
+    /// Only letters, digits, `_` and `-` (`bricks_list`)
     Safe,
 }
 
-/// How the work of a session turned out.
+/// The outcome of a session's work.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Outcome {
-    /// The work was taken: what was recalled for it gains weight
+pub(crate) enum OutcomeWord {
+    /// The work was accepted; the memories it recalled gain weight
     Accepted,
-    /// The work has to be done again: what was recalled for it loses weight
+    /// The work must be redone; the memories it recalled lose weight
     Rework,
-    /// The work was thrown away: what was recalled for it loses weight
+    /// The work was discarded; the memories it recalled lose weight
     Rejected,
 }
 
-impl Outcome {
-    /// The word in requests.
+impl OutcomeWord {
+    /// Its name in API requests.
     pub(crate) fn word(self) -> &'static str {
         match self {
-            Outcome::Accepted => "accepted",
-            Outcome::Rework => "rework",
-            Outcome::Rejected => "rejected",
+            OutcomeWord::Accepted => "accepted",
+            OutcomeWord::Rework => "rework",
+            OutcomeWord::Rejected => "rejected",
         }
     }
 }
 
-/// A session at the moment when its key is known.
+/// A new session, with its key.
 #[derive(Clone, Debug)]
 pub(crate) struct Opened {
     /// Its id.
     pub(crate) id: String,
-    /// A key for this session and nothing else.
+    /// A key that works only for this session.
     pub(crate) key: String,
-    /// Where agents reach it.
+    /// The URL that agents use.
     pub(crate) mcp_url: String,
-    /// When it ends by itself.
+    /// When it expires.
     pub(crate) expires_at: String,
-    /// What an MCP client needs, ready to be written to a file.
+    /// The config for an MCP client.
     pub(crate) mcp_config: Value,
-    /// The API's whole answer.
+    /// The API's full response.
     pub(crate) answer: Value,
 }
 
+/// Parses the lifetime of a session.
+fn parse_ttl(text: &str) -> Result<u64, String> {
+    let seconds = parse_seconds(text)?;
+    let days = SESSION_TTL_SECONDS_MAX / (24 * 60 * 60);
+    if seconds > SESSION_TTL_SECONDS_MAX {
+        Err(format!("a session lasts at most {days} days; write {days}d or less"))
+    } else {
+        Ok(seconds)
+    }
+}
+
 impl SessionArgs {
-    /// The same with safe names unless others were asked for: for sessions that an MCP client uses, which may break on a dot.
+    /// Defaults to safe tool names, for MCP clients that reject dots.
     pub(crate) fn for_a_client(self) -> Self {
         Self { tool_names: self.tool_names.or(Some(ToolNames::Safe)), ..self }
     }
 
-    /// The request that opens a session in a project. What was not said is left to the server.
+    /// The request that opens a session in a project. The server decides every option that is not set.
     pub(crate) fn request(&self, project: &str) -> Value {
         let mut request = json!({ "projectId": project });
         let mut say = |member: &str, value: Value| {
@@ -126,19 +138,17 @@ impl Workplace {
             how.agent_id = Some(self.agent(named).await?);
         }
         let answer = self.api.post(&self.path("/sessions"), &how.request(project)).await.context("cannot open a session")?;
-        Opened::read(answer).context(
-            "the server's answer to a new session is not as this release expects it: `toolcrib doctor` compares the versions",
-        )
+        Opened::read(answer).context("unexpected server response to a new session; run `toolcrib doctor` to compare versions")
     }
 
-    /// Ends a session. One that has ended or expired already is as ended as can be.
-    pub(crate) async fn end_session(&self, id: &str, outcome: Option<Outcome>) -> Result<()> {
+    /// Ends a session. Succeeds if it has already ended or expired.
+    pub(crate) async fn end_session(&self, id: &str, outcome: Option<OutcomeWord>) -> Result<()> {
         let body = outcome.map_or(json!({}), |outcome| json!({ "outcome": outcome.word() }));
         match self.api.post(&self.path(&format!("/sessions/{}/end", encode(id))), &body).await {
             Ok(_) => Ok(()),
             Err(error) => match error.downcast_ref::<ApiError>().map(|refusal| refusal.status.as_u16()) {
                 Some(404 | 409 | 410) => Ok(()),
-                _ => Err(error.context(format!("cannot end the session {id}: it ends by itself when its time is over"))),
+                _ => Err(error.context(format!("cannot end session {id}; it ends when it expires"))),
             },
         }
     }
@@ -159,7 +169,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_what_was_said_is_asked_for() {
+    fn request_has_only_the_options_that_are_set() {
         assert_eq!(SessionArgs::default().request("prj_1"), json!({"projectId": "prj_1"}));
         let how = SessionArgs {
             work_type: Some("bug_fix".into()),
@@ -174,7 +184,13 @@ mod tests {
     }
 
     #[test]
-    fn the_key_is_read_from_the_config() {
+    fn ttl_above_the_maximum_is_refused() {
+        assert_eq!((parse_ttl("30d"), parse_ttl("8h")), (Ok(2_592_000), Ok(28_800)));
+        assert!(parse_ttl("31d").unwrap_err().contains("at most 30 days"));
+    }
+
+    #[test]
+    fn key_is_read_from_the_mcp_config() {
         let config =
             json!({"mcpServers": {"toolcrib": {"type": "http", "url": "u", "headers": {"Authorization": "Bearer rsk_live_1"}}}});
         let answer = json!({"sessionId": "ses_1", "mcpUrl": "u", "mcpConfig": config, "expiresAt": "t"});

@@ -1,30 +1,41 @@
-//! What is printed on stdout: tables and facts for people, the API's own JSON for programs.
+//! Output: tables and field lists for people, the API's JSON for programs.
 
 use std::io::{IsTerminal, Write};
 
 use anyhow::{Context, Result};
+use comfy_table::Table;
+use comfy_table::presets::NOTHING;
 use serde_json::Value;
 
-/// A column: its title, and where its value stands in a row (a JSON pointer).
+/// A column: its title, and the JSON pointer of its value in a row.
 pub(crate) type Column = (&'static str, &'static str);
 
-/// Writes `text` and a line break.
+/// Prints `text` and a line break to stdout.
 pub(crate) fn print(text: &str) -> Result<()> {
     let mut out = std::io::stdout().lock();
     writeln!(out, "{text}").and_then(|()| out.flush()).context(Unwritable)
 }
 
-/// Writes `text` and a line break to stderr. When nobody reads it, there is nobody to tell.
-pub(crate) fn complain(text: &str) {
+/// Prints `text` and a line break to stderr. Unlike `eprintln!`, it does not panic if stderr is closed.
+pub(crate) fn tell(text: &str) {
     let _ = writeln!(std::io::stderr().lock(), "{text}");
 }
 
-/// Writes JSON in a form that people can read too.
+/// Replaces the terminal's last line with `text`, to show progress. An empty `text` clears the line. Does nothing if stderr is
+/// not a terminal.
+pub(crate) fn progress(text: &str) {
+    let mut terminal = std::io::stderr().lock();
+    if terminal.is_terminal() {
+        let _ = write!(terminal, "\r\x1b[K{text}").and_then(|()| terminal.flush());
+    }
+}
+
+/// Prints indented JSON to stdout.
 pub(crate) fn print_json(value: &Value) -> Result<()> {
     print(&serde_json::to_string_pretty(value)?)
 }
 
-/// Stdout was closed: whoever read it has seen enough, so that is nobody's error.
+/// Marks errors of writing to stdout, so that a closed pipe can be told apart from other errors.
 #[derive(Debug)]
 pub(crate) struct Unwritable;
 
@@ -34,7 +45,19 @@ impl std::fmt::Display for Unwritable {
     }
 }
 
-/// Whether an error only says that the reader of our stdout went away.
+/// Error context that sets an exit code other than 1.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct ExitWith(pub(crate) u8);
+
+impl std::fmt::Display for ExitWith {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "exit code {}", self.0)
+    }
+}
+
+impl std::error::Error for ExitWith {}
+
+/// Whether the error only means that the reader of stdout closed it.
 pub(crate) fn is_closed_pipe(error: &anyhow::Error) -> bool {
     let of_stdout = error.downcast_ref::<Unwritable>().is_some();
     let broken = |cause: &(dyn std::error::Error + 'static)| {
@@ -43,10 +66,10 @@ pub(crate) fn is_closed_pipe(error: &anyhow::Error) -> bool {
     of_stdout && error.chain().any(broken)
 }
 
-/// A table with a line of titles; `nothing` when there are no rows.
-pub(crate) fn table(rows: &[Value], columns: &[Column], nothing: &str) -> String {
+/// A table with a header line, or the text `empty` if there are no rows.
+pub(crate) fn table(rows: &[Value], columns: &[Column], empty: &str) -> String {
     if rows.is_empty() {
-        return nothing.to_owned();
+        return empty.to_owned();
     }
     let titles = columns.iter().map(|(title, _)| (*title).to_owned()).collect::<Vec<_>>();
     let mut lines = vec![titles];
@@ -56,7 +79,7 @@ pub(crate) fn table(rows: &[Value], columns: &[Column], nothing: &str) -> String
     align(&lines)
 }
 
-/// An object, a line for each member, those inside members too.
+/// Formats an object as one line per field, including nested fields.
 pub(crate) fn facts(value: &Value) -> String {
     let mut lines = Vec::new();
     collect_facts(String::new(), value, &mut lines);
@@ -82,13 +105,13 @@ fn collect_facts(name: String, value: &Value, lines: &mut Vec<Vec<String>>) {
     }
 }
 
-/// What a thing is comes before what else there is to say about it.
+/// Sorts ids and names first.
 fn rank(member: &str) -> usize {
     const FIRST: [&str; 9] = ["org", "id", "agent_id", "brick_id", "kit_id", "sessionId", "name", "brick_name", "slug"];
     FIRST.iter().position(|first| *first == member).unwrap_or(FIRST.len())
 }
 
-/// What an answer wraps: `{"project": {…}}` is about the project.
+/// The object inside a wrapper: `{"project": {…}}` gives the project.
 pub(crate) fn unwrapped(answer: &Value) -> &Value {
     match answer {
         Value::Object(members) if members.len() == 1 => {
@@ -98,47 +121,45 @@ pub(crate) fn unwrapped(answer: &Value) -> &Value {
     }
 }
 
-/// A value in a table.
+/// Formats a value for a table cell.
 pub(crate) fn cell(value: &Value) -> String {
     match value {
         Value::Null => "-".to_owned(),
         Value::Bool(true) => "yes".to_owned(),
         Value::Bool(false) => "no".to_owned(),
         Value::String(text) if text.is_empty() => "-".to_owned(),
-        Value::String(text) => harmless(text, false),
+        Value::String(text) => sanitized(text, false),
         Value::Array(items) if items.is_empty() => "-".to_owned(),
         Value::Array(items) => items.iter().map(cell).collect::<Vec<_>>().join(", "),
-        Value::Number(_) | Value::Object(_) => harmless(&value.to_string(), false),
+        Value::Number(_) | Value::Object(_) => sanitized(&value.to_string(), false),
     }
 }
 
-/// Text from elsewhere without what would steer the terminal. `lines` keeps line breaks and tabs.
-pub(crate) fn harmless(text: &str, lines: bool) -> String {
+/// Replaces control characters, so that untrusted text cannot control the terminal. `lines` keeps line breaks and tabs.
+pub(crate) fn sanitized(text: &str, lines: bool) -> String {
     let keep = |c: char| !c.is_control() || (lines && matches!(c, '\n' | '\t'));
     text.chars().map(|c| if keep(c) { c } else { '\u{fffd}' }).collect()
 }
 
-/// The text of a tool: as it is for a program, harmless for a terminal.
-pub(crate) fn print_foreign(text: &str) -> Result<()> {
-    if std::io::stdout().is_terminal() { print(&harmless(text, true)) } else { print(text) }
+/// Prints untrusted text: sanitized on a terminal, unchanged otherwise.
+pub(crate) fn print_untrusted(text: &str) -> Result<()> {
+    if std::io::stdout().is_terminal() { print(&sanitized(text, true)) } else { print(text) }
 }
 
-/// A word as a shell takes it: in quotes where it needs them.
+/// Quotes a word for the shell if it needs quotes.
 pub(crate) fn quoted(word: &str) -> String {
     let is_plain = |c: char| c.is_ascii_alphanumeric() || "/._-+:@%=,".contains(c);
     if !word.is_empty() && word.chars().all(is_plain) { word.to_owned() } else { format!("'{}'", word.replace('\'', "'\\''")) }
 }
 
-/// Cells under one another, two spaces between columns, none at the end of a line.
+/// Aligns cells in columns, two spaces apart, without trailing spaces.
 pub(crate) fn align(lines: &[Vec<String>]) -> String {
-    let columns = lines.iter().map(Vec::len).max().unwrap_or(0);
-    let width = |column: usize| lines.iter().filter_map(|line| line.get(column)).map(|cell| cell.chars().count()).max();
-    let widths = (0..columns).map(|column| width(column).unwrap_or(0)).collect::<Vec<_>>();
-    let padded = |line: &Vec<String>| {
-        let cells = line.iter().zip(&widths).map(|(cell, width)| format!("{cell:width$}")).collect::<Vec<_>>();
-        cells.join("  ").trim_end().to_owned()
-    };
-    lines.iter().map(padded).collect::<Vec<_>>().join("\n")
+    let mut table = Table::new();
+    table.load_style(NOTHING).add_rows(lines);
+    for column in table.column_iter_mut() {
+        column.set_padding((0, 2));
+    }
+    table.trim_fmt()
 }
 
 #[cfg(test)]
@@ -148,7 +169,7 @@ mod tests {
     use serde_json::json;
 
     #[test]
-    fn tables_line_up() {
+    fn table_columns_are_aligned() {
         let rows = [
             json!({"id": "prj_1", "name": "Café", "root": "/srv/cafe", "on": true, "scopes": ["a", "b"]}),
             json!({"id": "prj_22", "name": "x", "root": null, "on": false, "scopes": []}),
@@ -163,7 +184,20 @@ mod tests {
     }
 
     #[test]
-    fn facts_reach_into_members() {
+    fn wide_characters_count_as_two_columns() {
+        let lines = [["日本", "one"], ["abc", "two"]].map(|line| line.map(str::to_owned).to_vec());
+        assert_eq!(align(&lines), "日本  one\nabc   two");
+    }
+
+    #[test]
+    fn long_text_is_not_truncated() {
+        let text = "x".repeat(200_000);
+        let shown = facts(&json!({"id": "obs_1", "content": text}));
+        assert_eq!(shown.matches('x').count(), text.len());
+    }
+
+    #[test]
+    fn nested_fields_are_listed() {
         let org = json!({"org": {"id": "org_1", "plan": {"kg_enabled": true}, "keys": [{"id": "key_1"}]}});
         expect![[r#"
             id               org_1
@@ -173,15 +207,15 @@ mod tests {
     }
 
     #[test]
-    fn words_are_quoted_where_a_shell_would_split_them() {
+    fn words_with_special_characters_are_quoted() {
         assert_eq!((quoted("/srv/a-b"), quoted("/srv/a b")), ("/srv/a-b".into(), "'/srv/a b'".into()));
         assert_eq!((quoted("it's"), quoted("")), (r"'it'\''s'".into(), "''".into()));
     }
 
     #[test]
-    fn names_cannot_steer_the_terminal() {
+    fn control_characters_are_replaced() {
         let rows = [json!({"name": "a\u{1b}[2Jb\nc"})];
         assert_eq!(table(&rows, &[("NAME", "/name")], ""), "NAME\na\u{fffd}[2Jb\u{fffd}c");
-        assert_eq!(harmless("a\n\tb\u{7}", true), "a\n\tb\u{fffd}");
+        assert_eq!(sanitized("a\n\tb\u{7}", true), "a\n\tb\u{fffd}");
     }
 }

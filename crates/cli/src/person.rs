@@ -1,5 +1,5 @@
-//! A person at the terminal. Some things a person decides, not a key: for those, commands log in to the console with the person's
-//! address and password, or use the login that `toolcrib login` has stored.
+//! Commands that need a person's login instead of a key. They use the login that `toolcrib login` stored, or log in with an email
+//! and password for this command only.
 
 use std::io::ErrorKind;
 use std::path::PathBuf;
@@ -10,32 +10,40 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 
-use crate::client::{Api, Login, post_public};
+use crate::client::{Api, ApiError, Login, post_public};
 use crate::commands::user::read_password;
+use crate::output;
 use crate::{environment, files, prompt};
 
-/// Who decides.
+/// Minimum length of a password, in characters.
+const PASSWORD_CHARS_MIN: usize = 12;
+
+/// The person to log in as.
 #[derive(Args, Clone, Debug)]
 #[command(next_help_heading = "Person")]
 pub(crate) struct PersonArgs {
-    /// Address to log in with [default: the stored login's, else you are asked]
+    /// Email address to log in with [default: the stored login's, else asks]
     #[arg(long)]
     pub(crate) email: Option<String>,
 
     /// Read the password from the first line of stdin instead of asking for it
     #[arg(long)]
     pub(crate) password_stdin: bool,
+
+    /// Whether the command is `toolcrib login`.
+    #[arg(skip)]
+    pub(crate) is_login: bool,
 }
 
 /// A person who is logged in.
 pub(crate) struct Person {
     /// The API, called as this person.
     pub(crate) api: Api,
-    /// Whether the login was made for this command only.
-    is_brief: bool,
+    /// Whether the login is only for this command.
+    is_temporary: bool,
 }
 
-/// A login that is kept between commands, in a file of its own that only its owner can read.
+/// A login that is kept between commands, in a file that only its owner can read.
 #[derive(Clone, Debug, Deserialize, Serialize)]
 pub(crate) struct StoredLogin {
     url: String,
@@ -46,28 +54,36 @@ pub(crate) struct StoredLogin {
 }
 
 impl PersonArgs {
-    /// The person: by the stored login, or by an address and a password.
+    /// Uses the stored login, or logs in with an email and password.
     pub(crate) async fn person(&self, url: &str) -> Result<Person> {
         let fits = |stored: &StoredLogin| self.email.as_deref().is_none_or(|email| stored.email.eq_ignore_ascii_case(email));
         if !self.password_stdin
             && let Some(stored) = StoredLogin::read(url)?.filter(fits)
         {
-            return Ok(Person { api: Api::logged_in(url, stored.login())?, is_brief: false });
+            return Ok(Person { api: Api::logged_in(url, stored.login())?, is_temporary: false });
         }
         let (login, _) = self.log_in(url).await?;
-        Ok(Person { api: Api::logged_in(url, login)?, is_brief: true })
+        Ok(Person { api: Api::logged_in(url, login)?, is_temporary: true })
     }
 
-    /// Logs in with an address and a password, and gives the login and the server's answer.
+    /// Logs in with an email and password. Returns the login and the server's response.
     pub(crate) async fn log_in(&self, url: &str) -> Result<(Login, Value)> {
         let (email, password) = self.credentials(url).await?;
         let body = json!({ "email": email, "password": password });
         let (answer, cookie) = post_public(url, "/api/console/login", &body).await.context("cannot log in")?;
         let csrf = answer.get("csrf").and_then(Value::as_str).map(str::to_owned);
-        let (cookie, csrf) = cookie.zip(csrf).context(
-            "the server's answer to a login is not as this release expects it: `toolcrib doctor` compares the versions",
-        )?;
+        let (cookie, csrf) =
+            cookie.zip(csrf).context("unexpected server response to the login; run `toolcrib doctor` to compare versions")?;
         Ok((Login { cookie, csrf }, answer))
+    }
+
+    /// The error for a missing login when there is no terminal to ask for one.
+    fn no_terminal(&self, url: &str) -> String {
+        const PASS: &str = "pass --email and --password-stdin";
+        if self.is_login {
+            return format!("no terminal to ask for the email and password; {PASS}");
+        }
+        format!("this command needs a login, and nobody is logged in at {url}; run `toolcrib login` first, or {PASS}")
     }
 
     async fn credentials(&self, url: &str) -> Result<(String, String)> {
@@ -76,43 +92,61 @@ impl PersonArgs {
             return Ok((email, read_password(std::io::stdin().lock())?));
         }
         if !prompt::is_possible() {
-            bail!(
-                "a person decides this, not a key, and nobody is logged in at {url}: run `toolcrib login` first, or pass \
-                 --email and --password-stdin"
-            );
+            bail!("{}", self.no_terminal(url));
         }
         let email = match &self.email {
             Some(email) => email.clone(),
-            None => prompt::ask(&format!("Address at {url}")).await?,
+            None => prompt::ask(&format!("Email at {url}")).await?,
         };
-        let password = prompt::ask_secret(&format!("Password of {email}")).await?;
+        let password = prompt::ask_secret(&format!("Password for {email}")).await?;
         Ok((email, password))
     }
 }
 
 impl Person {
-    /// Ends a login that was made for this command only.
+    /// Ends the login if it was only for this command.
     pub(crate) async fn leave(self) {
-        if self.is_brief {
+        if self.is_temporary {
             end(&self.api).await;
         }
     }
 }
 
-/// A password for somebody: from the first line of stdin, which is not shown when it is typed.
-pub(crate) async fn new_password() -> Result<String> {
-    if prompt::is_possible() { prompt::ask_secret("Password").await } else { read_password(std::io::stdin().lock()) }
+/// Fails if there is neither a terminal to ask for a new password nor `--password-stdin`.
+pub(crate) fn check_password_source(password_stdin: bool) -> Result<()> {
+    if password_stdin || prompt::is_possible() {
+        return Ok(());
+    }
+    bail!("no terminal to ask for a password; write it to stdin and pass --password-stdin")
 }
 
-/// Ends a login. A failure is told, not returned: the login ends by itself.
+/// Reads a new password: asks twice at a terminal without echo, or reads the first line of stdin.
+pub(crate) async fn new_password() -> Result<String> {
+    if !prompt::is_possible() {
+        return read_password(std::io::stdin().lock());
+    }
+    let password = prompt::ask_secret(&format!("Password ({PASSWORD_CHARS_MIN} or more characters)")).await?;
+    if password.chars().count() < PASSWORD_CHARS_MIN {
+        bail!("the password is too short; it needs {PASSWORD_CHARS_MIN} or more characters");
+    }
+    if prompt::ask_secret("Repeat the password").await? != password {
+        bail!("the passwords differ; nothing was changed, try again");
+    }
+    Ok(password)
+}
+
+/// Ends a login. Succeeds if it has already ended. Other failures are only a warning, because the login expires anyway.
 async fn end(api: &Api) {
     if let Err(error) = api.post_nothing("/api/console/logout").await {
-        eprintln!("warning: the login could not be ended ({error:#}): it ends by itself after twelve hours");
+        if error.downcast_ref::<ApiError>().is_some_and(|refusal| refusal.status.as_u16() == 401) {
+            return;
+        }
+        output::tell(&format!("warning: cannot log out ({error:#}); the login expires after twelve hours"));
     }
 }
 
 impl StoredLogin {
-    /// A login to be stored.
+    /// Creates a login to store.
     pub(crate) fn new(url: &str, email: &str, login: Login) -> Self {
         Self { url: url.to_owned(), email: email.to_owned(), cookie: login.cookie, csrf: login.csrf }
     }
@@ -121,7 +155,7 @@ impl StoredLogin {
         Login { cookie: self.cookie.clone(), csrf: self.csrf.clone() }
     }
 
-    /// The login that is stored for a server.
+    /// Reads the login stored for a server.
     pub(crate) fn read(url: &str) -> Result<Option<Self>> {
         let path = path_of(url)?;
         let text = match std::fs::read_to_string(&path) {
@@ -130,18 +164,18 @@ impl StoredLogin {
             Err(error) => return Err(error).with_context(|| format!("cannot read {}", path.display())),
         };
         let stored: Self = serde_json::from_str(&text)
-            .with_context(|| format!("{} is no stored login: remove it and run `toolcrib login`", path.display()))?;
+            .with_context(|| format!("{} is not a valid login file; remove it and run `toolcrib login`", path.display()))?;
         Ok(Some(stored).filter(|stored| stored.url == url))
     }
 
-    /// Stores it, readable by its owner only; says where.
+    /// Stores the login in a file that only its owner can read. Returns the path.
     pub(crate) fn store(&self) -> Result<PathBuf> {
         let path = path_of(&self.url)?;
         files::replace(&path, &format!("{}\n", serde_json::to_string_pretty(self)?), Some(files::PRIVATE))?;
         Ok(path)
     }
 
-    /// Ends it, here and on the server.
+    /// Ends the login on the server and removes the file.
     pub(crate) async fn end(&self) -> Result<()> {
         end(&Api::logged_in(&self.url, self.login())?).await;
         match std::fs::remove_file(path_of(&self.url)?) {
@@ -151,7 +185,7 @@ impl StoredLogin {
     }
 }
 
-/// One file a server, so that two commands never write the same one for different servers.
+/// Each server has its own file, so that logins to different servers never overwrite each other.
 fn path_of(url: &str) -> Result<PathBuf> {
     let digest = base::secret::hex(&Sha256::digest(url.as_bytes()));
     let name = format!("login-{}.json", digest.get(..16).unwrap_or(&digest));

@@ -1,4 +1,4 @@
-//! Asking the person at the terminal.
+//! Prompts at the terminal.
 
 use std::io::{BufRead, IsTerminal, Read, Write};
 
@@ -6,11 +6,12 @@ use anyhow::{Context, Result, bail};
 use rustix::termios::{LocalModes, OptionalActions, Termios, tcgetattr, tcsetattr};
 
 use crate::commands::serve::Signals;
+use crate::output;
 
-/// Longest answer that is read.
+/// Maximum length of an answer.
 const ANSWER_BYTES_MAX: u64 = 4_096;
 
-/// Whether somebody can be asked.
+/// Whether stdin and stderr are terminals.
 pub(crate) fn is_possible() -> bool {
     std::io::stdin().is_terminal() && std::io::stderr().is_terminal()
 }
@@ -20,21 +21,21 @@ pub(crate) async fn ask(question: &str) -> Result<String> {
     answer(question, Signals::listen()?).await
 }
 
-/// Asks for a line that is not shown as it is typed.
+/// Asks for a line without echo.
 pub(crate) async fn ask_secret(question: &str) -> Result<String> {
-    // Before anything is asked: a signal must not end us while the terminal hides what is typed.
+    // Catch signals first: one must not stop this process while echo is off.
     let signals = Signals::listen()?;
     let hidden = Hidden::start()?;
     let answer = answer(question, signals).await;
     drop(hidden);
-    // The line break was not shown either.
-    eprintln!();
+    // The line break was not echoed either.
+    output::tell("");
     answer
 }
 
 async fn answer(question: &str, mut signals: Signals) -> Result<String> {
-    eprint!("{question}: ");
-    std::io::stderr().flush()?;
+    let mut terminal = std::io::stderr();
+    write!(terminal, "{question}: ").and_then(|()| terminal.flush()).context("cannot write to the terminal")?;
     let reading = tokio::task::spawn_blocking(|| {
         let mut line = String::new();
         std::io::stdin().lock().take(ANSWER_BYTES_MAX).read_line(&mut line).map(|_| line)
@@ -45,20 +46,20 @@ async fn answer(question: &str, mut signals: Signals) -> Result<String> {
     };
     let answer = line.trim_end_matches(['\n', '\r']);
     if answer.is_empty() {
-        bail!("there was no answer to `{question}`");
+        bail!("no answer to `{question}`");
     }
     Ok(answer.to_owned())
 }
 
-/// A terminal that does not show what is typed, until this is dropped.
+/// Turns echo off until it is dropped.
 struct Hidden(Termios);
 
 impl Hidden {
     fn start() -> Result<Self> {
-        let before = tcgetattr(std::io::stdin()).context("cannot hide what is typed at this terminal")?;
+        let before = tcgetattr(std::io::stdin()).context("cannot turn off echo at this terminal")?;
         let mut hiding = before.clone();
         hiding.local_modes.remove(LocalModes::ECHO);
-        tcsetattr(std::io::stdin(), OptionalActions::Now, &hiding).context("cannot hide what is typed at this terminal")?;
+        tcsetattr(std::io::stdin(), OptionalActions::Now, &hiding).context("cannot turn off echo at this terminal")?;
         Ok(Self(before))
     }
 }
@@ -66,7 +67,7 @@ impl Hidden {
 impl Drop for Hidden {
     fn drop(&mut self) {
         if let Err(error) = tcsetattr(std::io::stdin(), OptionalActions::Now, &self.0) {
-            eprintln!("warning: the terminal may still hide what is typed ({error}): `stty echo` shows it again");
+            output::tell(&format!("warning: cannot turn echo back on ({error}); run `stty echo`"));
         }
     }
 }

@@ -1,4 +1,4 @@
-//! Where a client command works: which server, which org, which project.
+//! Selects the server, org and project of a client command, and looks up ids by name.
 
 use std::path::Path;
 
@@ -11,7 +11,7 @@ use crate::client::{Api, ApiError, encode};
 use crate::find::ServerArgs;
 use crate::output;
 
-/// What every client command takes.
+/// Arguments of every client command.
 #[derive(Args, Clone, Debug)]
 pub(crate) struct ClientArgs {
     /// Print the API's JSON instead of text
@@ -21,22 +21,24 @@ pub(crate) struct ClientArgs {
     #[command(flatten)]
     pub(crate) server: ServerArgs,
 
-    /// Org, by id or slug [default: the key's; `default` with the instance admin's key]
+    /// Org, by id or slug [default: the key's org; `default` with the instance admin's key]
     #[arg(long, env = "TOOLCRIB_ORG", value_name = "ORG", global = true, help_heading = "Server")]
     pub(crate) org: Option<String>,
 }
 
-/// Which project a command is about.
+/// Selects the project.
 #[derive(Args, Clone, Debug, Default)]
 pub(crate) struct ProjectArg {
-    /// Project, by id or name [default: the one whose root holds the current directory, else `default`]
+    /// Project, by id or name [default: the one whose root contains the current directory, else `default`]
     #[arg(long, env = "TOOLCRIB_PROJECT", value_name = "PROJECT", global = true, help_heading = "Server")]
     pub(crate) project: Option<String>,
 }
 
-/// The default org of an instance, and the default project of an org.
+/// The name of the default org, and of an org's default project.
 const DEFAULT: &str = "default";
-/// Most rows that are looked through for a name.
+/// How to create a project for the current directory.
+pub(crate) const ADD_PROJECT: &str = "create one for this directory with `toolcrib project add NAME --root .`";
+/// Maximum number of rows searched for a name.
 const ROWS_MAX: u64 = 10_000;
 
 /// A server and an org on it.
@@ -49,19 +51,19 @@ pub(crate) struct Workplace {
     json: bool,
 }
 
-/// A project that was found.
+/// The selected project.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Project {
     /// Its id.
     pub(crate) id: String,
     /// Its name.
     pub(crate) name: String,
-    /// Whether it was chosen because the current directory lies in its root.
+    /// Whether it was selected because its root contains the current directory.
     pub(crate) holds_current_directory: bool,
 }
 
 impl ClientArgs {
-    /// Finds the server, and the org on it.
+    /// Finds the server and the org.
     pub(crate) async fn workplace(&self) -> Result<Workplace> {
         let api = Api::new(self.server.find()?)?;
         Workplace::at(api, self.org.as_deref(), self.json).await
@@ -69,7 +71,7 @@ impl ClientArgs {
 }
 
 impl Workplace {
-    /// The place on a server that was found already.
+    /// Selects the org on a server.
     pub(crate) async fn at(api: Api, org: Option<&str>, json: bool) -> Result<Self> {
         let org = match org {
             Some(org) => org.to_owned(),
@@ -79,25 +81,25 @@ impl Workplace {
         Ok(Self { api, org, json })
     }
 
-    /// The path of something in the org.
+    /// An API path below the org.
     pub(crate) fn path(&self, rest: &str) -> String {
         format!("/api/org/{}{rest}", encode(&self.org))
     }
 
-    /// A path that names no org, with the org beside it.
+    /// An API path with the org as a query parameter.
     pub(crate) fn query(&self, path: &str) -> String {
         format!("{path}?org={}", encode(&self.org))
     }
 
-    /// Prints an answer about one thing.
+    /// Prints a response with one object.
     pub(crate) fn print(&self, answer: &Value) -> Result<()> {
         if self.json { output::print_json(answer) } else { output::print(&output::facts(output::unwrapped(answer))) }
     }
 
-    /// Prints an answer whose text for people is `text`.
+    /// Prints a response: its JSON with `--json`, else `text`.
     pub(crate) fn print_as(&self, answer: &Value, text: impl FnOnce() -> String) -> Result<()> {
         match (self.json, answer) {
-            // The API had nothing to say (204), so neither have we.
+            // The API returned no content (204).
             (true, Value::Null) => Ok(()),
             (true, answer) => output::print_json(answer),
             (false, _) => output::print(&text()),
@@ -112,14 +114,14 @@ impl Workplace {
         let rows = answer.get(member).and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
         output::print(&output::table(rows, columns, &format!("no {member}")))?;
         if answer.get("nextCursor").is_some_and(Value::is_string) {
-            eprintln!("there are more: ask for them with --limit");
+            output::tell("more rows exist; raise --limit to see them");
         }
         Ok(())
     }
 
-    /// The project that is meant.
+    /// Finds the selected project.
     pub(crate) async fn project(&self, argument: &ProjectArg) -> Result<Project> {
-        // An id needs no list, which not every key may read.
+        // An id needs no lookup.
         if let Some(id) = argument.project.as_deref().and_then(ProjectId::parse) {
             return Ok(Project { id: id.to_string(), name: id.to_string(), holds_current_directory: false });
         }
@@ -127,18 +129,19 @@ impl Workplace {
         choose(&self.projects().await?, argument.project.as_deref(), here.as_deref(), &self.org)
     }
 
-    /// The projects that the credential covers, each with its id, name and root. Reading them needs no scope.
+    /// The projects that the credential covers, with their ids, names and roots. This needs no scope.
     pub(crate) async fn projects(&self) -> Result<Vec<Value>> {
         let answer = self.api.list(&self.query("/api/whoami"), "projects", ROWS_MAX).await?;
         Ok(answer.get("projects").and_then(Value::as_array).cloned().unwrap_or_default())
     }
 
-    /// The id of the row in the org's list `member` that `named` names, by its id or by its `label`.
+    /// Looks up an id in the org's list `member`. `named` is an id, or the value of the field `label`.
     pub(crate) async fn id_of(&self, member: &str, prefix: &str, label: &str, named: &str) -> Result<String> {
         self.id_in(&self.path(&format!("/{member}")), member, prefix, &[label], named).await
     }
 
-    /// The id of the row in the list at `path` that `named` names: by its id, else by the first of `labels` that fits any row.
+    /// Looks up an id in the list at `path`. `named` is an id, or the value of a field in `labels`; the first field that matches any
+    /// row counts.
     pub(crate) async fn id_in(&self, path: &str, member: &str, prefix: &str, labels: &[&str], named: &str) -> Result<String> {
         if named.starts_with(prefix) {
             return Ok(named.to_owned());
@@ -146,26 +149,26 @@ impl Workplace {
         match self.ids_called(path, member, labels, named).await?.as_slice() {
             [id] => Ok(id.clone()),
             [] => bail!(
-                "there is no `{named}` among the {member} of `{}`: `toolcrib {} list` shows them",
+                "no `{named}` among the {member} of org `{}`; run `toolcrib {} list` to see them",
                 self.org,
                 member.trim_end_matches('s')
             ),
-            several => bail!("several {member} are called `{named}`: name one by its id: {}", several.join(", ")),
+            several => bail!("several {member} are named `{named}`; use an id: {}", several.join(", ")),
         }
     }
 
-    /// The ids of the rows in the list at `path` that are called `named`.
+    /// The ids of all rows in the list at `path` that are named `named`.
     pub(crate) async fn ids_called(&self, path: &str, member: &str, labels: &[&str], named: &str) -> Result<Vec<String>> {
         let answer = self.api.list(path, member, ROWS_MAX).await.map_err(|error| {
-            let why = format!("cannot look `{named}` up among the {member}: name it by its id");
+            let why = format!("cannot look up `{named}` among the {member}; use its id");
             if is_forbidden(&error) { error.context(why) } else { error }
         })?;
         let rows = answer.get(member).and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
         Ok(named_rows(rows, labels, named).into_iter().map(str::to_owned).collect())
     }
 
-    /// The id of an agent that was named by its id or its name. `label:WORD` and a session's id, which stand for agents that
-    /// nobody registered, stay as they are.
+    /// Looks up an agent's id by id or name. `label:WORD` and session ids stand for unregistered agents and are returned as they
+    /// are.
     pub(crate) async fn agent(&self, named: &str) -> Result<String> {
         if named.starts_with("label:") || named.starts_with(SessionId::PREFIX) {
             return Ok(named.to_owned());
@@ -173,7 +176,7 @@ impl Workplace {
         self.id_of("agents", AgentId::PREFIX, "name", named).await
     }
 
-    /// The same where an agent may be named.
+    /// Like [`Self::agent`], for an optional name.
     pub(crate) async fn agent_if_named(&self, named: Option<String>) -> Result<Option<String>> {
         match named {
             Some(named) => self.agent(&named).await.map(Some),
@@ -182,7 +185,8 @@ impl Workplace {
     }
 }
 
-/// The ids of the rows that are called `named`. Those that live come before those that were revoked: their names are free again.
+/// The ids of the rows named `named`. Revoked rows count only if no other row has the name, because a revoked row's name can be
+/// reused.
 fn named_rows<'v>(rows: &'v [Value], labels: &[&str], named: &str) -> Vec<&'v str> {
     let called = |label: &str| {
         let is_named = |row: &&Value| text(row, label).is_some_and(|label| label.eq_ignore_ascii_case(named));
@@ -194,17 +198,17 @@ fn named_rows<'v>(rows: &'v [Value], labels: &[&str], named: &str) -> Vec<&'v st
     meant.into_iter().filter_map(|row| IDS.iter().find_map(|id| text(row, id))).collect()
 }
 
-/// The members that hold a row's id.
+/// The fields that can hold a row's id.
 const IDS: [&str; 4] = ["id", "agent_id", "brick_id", "kit_id"];
 
-/// The org that a credential belongs to, by its slug.
+/// The slug of the credential's org.
 async fn own_org(api: &Api) -> Result<String> {
     let answer = api.get("/api/whoami?limit=1").await?;
-    // Only the instance admin's key has none of its own.
+    // Only the instance admin's key belongs to no org.
     Ok(answer.pointer("/org/slug").and_then(Value::as_str).unwrap_or(DEFAULT).to_owned())
 }
 
-/// Whether a key was good, and not for this.
+/// Whether the credential is valid but not allowed to do this.
 pub(crate) fn is_forbidden(error: &anyhow::Error) -> bool {
     error.downcast_ref::<ApiError>().is_some_and(|refusal| refusal.status.as_u16() == 403)
 }
@@ -213,16 +217,16 @@ fn text<'v>(row: &'v Value, member: &str) -> Option<&'v str> {
     row.get(member).and_then(Value::as_str)
 }
 
-/// The project called `named`, else the one with the longest root that holds `here`, else `default`.
+/// The project named `named`, else the one with the longest root that contains `here`, else `default`.
 fn choose(projects: &[Value], named: Option<&str>, here: Option<&Path>, org: &str) -> Result<Project> {
     let project = |row: &Value, holds_current_directory| {
-        let id = text(row, "id").context("the server lists a project without an id")?;
+        let id = text(row, "id").context("the server listed a project without an id")?;
         Ok(Project { id: id.to_owned(), name: text(row, "name").unwrap_or(id).to_owned(), holds_current_directory })
     };
     if let Some(named) = named {
         return match projects.iter().find(|row| text(row, "name") == Some(named)) {
             Some(row) => project(row, false),
-            None => bail!("there is no project `{named}` in the org `{org}`: there are {}", names(projects)),
+            None => bail!("no project `{named}` in org `{org}`; existing projects: {}", names(projects)),
         };
     }
     let holds = |row: &&Value| {
@@ -236,7 +240,7 @@ fn choose(projects: &[Value], named: Option<&str>, here: Option<&Path>, org: &st
     match projects.iter().find(|row| text(row, "name") == Some(DEFAULT)) {
         Some(row) => project(row, false),
         None => bail!(
-            "no project of the org `{org}` has its root here and none is called `{DEFAULT}`: pass --project; there are {}",
+            "no project of org `{org}` contains this directory or is named `{DEFAULT}`; pass --project; existing projects: {}",
             names(projects)
         ),
     }
@@ -244,7 +248,7 @@ fn choose(projects: &[Value], named: Option<&str>, here: Option<&Path>, org: &st
 
 fn names(projects: &[Value]) -> String {
     let names = projects.iter().filter_map(|row| text(row, "name")).map(|name| format!("`{name}`")).collect::<Vec<_>>();
-    if names.is_empty() { "none yet (`toolcrib project add NAME` makes one)".to_owned() } else { names.join(", ") }
+    if names.is_empty() { "none (create one with `toolcrib project add NAME`)".to_owned() } else { names.join(", ") }
 }
 
 #[cfg(test)]
@@ -263,20 +267,20 @@ mod tests {
     }
 
     #[test]
-    fn the_nearest_root_wins() {
+    fn project_with_the_longest_matching_root_is_chosen() {
         assert_eq!(chosen(None, "/srv/mono/web/src"), Ok(("prj_3".into(), true)));
         assert_eq!(chosen(None, "/srv/mono/api"), Ok(("prj_2".into(), true)));
         assert_eq!(chosen(None, "/srv/monorail"), Ok(("prj_1".into(), false)));
     }
 
     #[test]
-    fn a_name_wins_over_the_place() {
+    fn explicit_name_overrides_the_current_directory() {
         assert_eq!(chosen(Some("web"), "/srv/mono"), Ok(("prj_3".into(), false)));
         assert!(chosen(Some("nope"), "/").unwrap_err().contains("`mono`, `web`"));
     }
 
     #[test]
-    fn a_name_means_the_row_that_lives() {
+    fn live_rows_win_over_revoked_rows_of_the_same_name() {
         let key = |id: &str, revoked: Option<&str>| json!({"id": id, "name": "ci", "revokedAt": revoked});
         let named = |rows: &[Value]| named_rows(rows, &["name"], "CI").join(" ");
         assert_eq!(named(&[]), "");
@@ -286,7 +290,7 @@ mod tests {
     }
 
     #[test]
-    fn the_first_label_that_fits_decides() {
+    fn first_label_that_matches_is_used() {
         let brick = |id: &str, key: &str| json!({"brick_id": id, "brick_key": key, "brick_name": "Tone"});
         let rows = [brick("brk_1", "tone"), brick("brk_2", "tone_2")];
         let named = |named: &str| named_rows(&rows, &["brick_key", "brick_name"], named).join(" ");
@@ -295,7 +299,7 @@ mod tests {
     }
 
     #[test]
-    fn without_a_default_a_project_must_be_named() {
+    fn project_is_required_without_a_default() {
         let error = choose(&[json!({"id": "prj_1", "name": "api"})], None, None, "acme").unwrap_err().to_string();
         assert!(error.contains("--project") && error.contains("`api`"), "{error}");
         assert!(choose(&[], None, None, "acme").unwrap_err().to_string().contains("toolcrib project add"));

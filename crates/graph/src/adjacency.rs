@@ -1,34 +1,35 @@
-//! Who is next to whom, one way: a packed list for each node, and what has changed since it was packed.
+//! The neighbours of each node in one direction: a packed list per node, and the changes since it was packed.
 //!
-//! The packed part is two arrays of numbers and no pointer. Changes lie beside it in small lists, until they are so many that
-//! packing anew pays. Every list is in the order of its edges, packed or not, so that no walk can tell the difference.
+//! The packed part is two arrays of numbers without pointers. Changes are in small lists next to it until repacking pays off.
+//! Every list is in edge order, packed or not, so a walk cannot see the difference.
 
 use std::collections::HashMap;
 
 use crate::numbering::NodeHash;
 use crate::{EdgeIndex, Node};
 
-/// So few entries are moved into another list one by one: a node with few edges is soon merged into one with many.
+/// Up to this many entries are inserted into another list one by one, because a node with few edges is often merged into one
+/// with many.
 const INSERTED_MAX: usize = 8;
 
-/// An edge as one of its ends sees it.
+/// An edge as seen from one of its ends.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Entry {
     pub(crate) edge: EdgeIndex,
     pub(crate) other: Node,
 }
 
-/// What has changed for a node.
+/// The changes of a node since its list was packed.
 #[derive(Debug, Default)]
 struct Recent {
     entries: Vec<Entry>,
-    /// The node's packed list no longer counts: all that is left of it is in `entries`.
+    /// The packed list is no longer valid: `entries` has everything that is left of it.
     replaces: bool,
 }
 
 #[derive(Debug, Default)]
 pub(crate) struct Adjacency {
-    /// Where each node's packed list begins, and where the last one ends.
+    /// The start of each node's packed list, and the end of the last one.
     offsets: Vec<u32>,
     packed: Vec<Entry>,
     recent: HashMap<Node, Recent, NodeHash>,
@@ -36,7 +37,7 @@ pub(crate) struct Adjacency {
 }
 
 impl Adjacency {
-    /// Packs `ends`, which gives for each edge, in order, the node that has it in its list and the node at the other end.
+    /// Packs `ends`, which has for each edge, in order, the node whose list it is in and the node at its other end.
     pub(crate) fn pack(nodes: usize, ends: impl Iterator<Item = (Node, Node)> + Clone) -> Self {
         let mut offsets = vec![0; nodes + 1];
         for (node, _) in ends.clone() {
@@ -81,12 +82,12 @@ impl Adjacency {
         }
     }
 
-    /// How many entries were added or moved since the lists were packed.
+    /// The number of entries that were added or moved since the lists were packed.
     pub(crate) fn changes(&self) -> usize {
         self.changes
     }
 
-    /// Moves those entries of `from` to `to` which now belong there, and says which these are.
+    /// Moves the entries of `from` that now belong to `to`, and returns them.
     pub(crate) fn move_entries(&mut self, from: Node, to: Node, belongs_to: impl Fn(EdgeIndex) -> Node) -> Vec<EdgeIndex> {
         let all = self.lists(from).concat();
         let (going, staying): (Vec<_>, Vec<_>) = all.into_iter().partition(|entry| belongs_to(entry.edge) == to);
@@ -102,13 +103,13 @@ impl Adjacency {
             }
         } else {
             joined.extend_from_slice(&going);
-            // Two lists in order, one behind the other: this sort goes through them once.
+            // Two sorted lists in a row: the sort merges them in one pass.
             joined.sort_by_key(|entry| entry.edge);
         }
         going.into_iter().map(|entry| entry.edge).collect()
     }
 
-    /// Says that an edge in a node's list leads to another node than before.
+    /// Changes the other end of an edge in a node's list.
     pub(crate) fn set_other(&mut self, node: Node, edge: EdgeIndex, other: Node) {
         let within = |entries: &[Entry]| entries.binary_search_by_key(&edge, |entry| entry.edge).ok();
         let recent = self.recent.get_mut(&node);
@@ -125,15 +126,15 @@ impl Adjacency {
         }
     }
 
-    /// The memory that the lists hold.
+    /// The memory of the lists in bytes.
     pub(crate) fn bytes(&self) -> usize {
         let lists: usize = self.recent.values().map(|recent| recent.entries.capacity() * size_of::<Entry>()).sum();
-        // A hash table keeps one place in eight free, and a byte for each place.
+        // A hash table keeps one slot in eight free and uses one extra byte per slot.
         let table = self.recent.capacity() * 8 / 7 * (size_of::<(Node, Recent)>() + 1);
         self.offsets.capacity() * size_of::<u32>() + self.packed.capacity() * size_of::<Entry>() + lists + table
     }
 
-    /// A node's list, which from now on is not the packed one.
+    /// A node's list as a separate copy that replaces the packed one.
     fn list_mut(&mut self, node: Node) -> &mut Vec<Entry> {
         let (start, end) = self.bounds(node);
         let recent = self.recent.entry(node).or_default();
@@ -155,7 +156,7 @@ impl Adjacency {
         let node = node as usize;
         match self.offsets.get(node..node.saturating_add(2)) {
             Some([start, end]) => (*start as usize, *end as usize),
-            // Added since the lists were packed.
+            // The node was added after the lists were packed.
             _ => (0, 0),
         }
     }
@@ -167,7 +168,7 @@ pub(crate) struct Edges<'a> {
     lists: [&'a [Entry]; 4],
     current: std::slice::Iter<'a, Entry>,
     next_list: usize,
-    /// The node, if its loops were listed among what goes out and must not be listed again among what comes in.
+    /// The node, if its loops were already listed as outgoing edges and must be skipped among the incoming ones.
     loops_of: Option<Node>,
 }
 
@@ -178,14 +179,14 @@ impl<'a> Edges<'a> {
         Self { lists, current: first.iter(), next_list: 1, loops_of }
     }
 
-    /// The lists themselves, each with the node to which entries are to be skipped.
+    /// The lists, each with the node whose entries must be skipped.
     #[inline]
     pub(crate) fn lists(&self) -> [(&'a [Entry], Option<Node>); 4] {
         let [out, recent_out, inward, recent_in] = self.lists;
         [(out, None), (recent_out, None), (inward, self.loops_of), (recent_in, self.loops_of)]
     }
 
-    /// How many entries there are, counting loops once for each list they are in.
+    /// The number of entries, where a loop counts once for each list it is in.
     #[inline]
     pub(crate) fn len_at_most(&self) -> usize {
         self.lists.iter().map(|list| list.len()).sum()
@@ -199,7 +200,7 @@ impl Iterator for Edges<'_> {
     fn next(&mut self) -> Option<Entry> {
         loop {
             if let Some(entry) = self.current.next() {
-                // The first two lists are what goes out.
+                // The first two lists are the outgoing edges.
                 if self.next_list > 2 && Some(entry.other) == self.loops_of {
                     continue;
                 }
@@ -230,7 +231,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_pushed_comes_after_what_was_packed() {
+    fn pushed_entries_follow_packed_entries() {
         let mut lists = Adjacency::pack(2, [(0, 1)].into_iter());
         lists.push(0, entry(1, 5));
         lists.push(7, entry(2, 0));
@@ -249,7 +250,7 @@ mod tests {
         assert_eq!(lists.lists(0).concat(), [entry(0, 9)]);
         assert_eq!(lists.lists(1).concat(), [entry(1, 9), entry(2, 9), entry(3, 9), entry(4, 9)]);
         assert_eq!(lists.changes(), 4);
-        assert_eq!(lists.move_entries(0, 1, |_| 0), [], "nothing that belongs there");
+        assert_eq!(lists.move_entries(0, 1, |_| 0), [], "nothing belongs there");
     }
 
     #[test]
@@ -263,7 +264,7 @@ mod tests {
     }
 
     #[test]
-    fn the_other_end_is_set_wherever_the_entry_is() {
+    fn the_other_end_changes_in_packed_and_recent_lists() {
         let mut lists = Adjacency::pack(2, [(0, 8), (1, 8)].into_iter());
         lists.push(0, entry(2, 8));
         lists.set_other(0, 0, 3);
@@ -274,7 +275,7 @@ mod tests {
     }
 
     #[test]
-    fn loops_are_skipped_among_what_comes_in() {
+    fn loops_are_skipped_among_incoming_edges() {
         let (out, inward) = ([entry(0, 1), entry(1, 7)], [entry(1, 7), entry(2, 1)]);
         let listed = |loops_of| Edges::new([&out, &[], &inward, &[]], loops_of).map(|entry| entry.edge).collect::<Vec<_>>();
         assert_eq!(listed(Some(7)), [0, 1, 2]);

@@ -1,7 +1,7 @@
-//! The way that costs least among those of a bounded length, sought from both ends at once.
+//! The cheapest path of a bounded length, searched from both ends at once.
 //!
-//! With a bound on the number of edges, the cheapest way to a node in between may be too long to go on from. So a node can be
-//! settled more than once, each time with fewer edges at a higher cost: what is queued is a *label*, a way to a node.
+//! Because the number of edges is limited, the cheapest path to a node on the way may be too long to continue. So a node can be
+//! settled more than once, each time with fewer edges at a higher cost. The queue holds *labels*: a label is a path to a node.
 
 use std::cmp::Ordering;
 use std::collections::BinaryHeap;
@@ -14,8 +14,8 @@ use crate::{Direction, EdgeIndex, Node};
 
 const NONE: u32 = u32::MAX;
 
-/// A path of the least total cost from any of `from` to any of `to` among those of at most `depth_max` edges, and its cost.
-/// Empty if they share a node. An edge whose cost is not positive and finite is not crossed.
+/// A cheapest path from any node of `from` to any node of `to` with at most `depth_max` edges, and its cost. The path is empty
+/// if they share a node. An edge whose cost is not positive and finite is not crossed.
 pub fn lightest_path<E>(
     graph: &Graph<E>,
     from: &[Node],
@@ -25,8 +25,8 @@ pub fn lightest_path<E>(
     allow: impl Fn(&E) -> bool,
     cost: impl Fn(&E) -> f64,
 ) -> Option<(Vec<EdgeIndex>, f64)> {
-    // The way with the fewest edges is quickly found. If there is none, there is nothing to seek; and what costs more than it
-    // need not be looked at.
+    // The path with the fewest edges is found quickly. Without one there is nothing to search for, and its cost is an upper
+    // bound for the rest of the search.
     let balls = Balls::grow(graph, from, to, depth_max, direction, &|payload: &E| allow(payload) && is_price(cost(payload)))?;
     let mut path = balls.path();
     let total =
@@ -34,8 +34,8 @@ pub fn lightest_path<E>(
     let mut search = Search { graph, depth_max, allow: &allow, cost: &cost, bound: total(&path), joint: None, steps: Vec::new() };
     let mut ahead = Side::new(graph, from, direction);
     let mut back = Side::new(graph, to, direction.reversed());
-    // Whatever is cheaper than the two cheapest queued labels together has been seen: its two halves are settled, and they were
-    // joined when the later of them was.
+    // Every path cheaper than the two cheapest queued labels together is already known: both halves are settled, and they were
+    // joined when the second one was.
     while let Some((ahead_least, back_least)) = ahead.least().zip(back.least())
         && ahead_least + back_least < search.bound
     {
@@ -59,32 +59,32 @@ fn is_price(cost: f64) -> bool {
     cost > 0.0 && cost.is_finite()
 }
 
-/// Two ways that an edge joins.
+/// Two paths joined by an edge.
 struct Joint {
     ahead: u32,
     edge: EdgeIndex,
     back: u32,
 }
 
-/// A way to a node.
+/// A path to a node.
 struct Label {
     cost: f64,
     hops: u32,
     /// The number of the node.
     number: u32,
-    /// The last edge, and the label it goes on from.
+    /// The last edge, and the label of the path before it.
     edge: EdgeIndex,
     before: u32,
-    /// The label that the node was settled with before: cheaper and longer.
+    /// The previous label of the node: cheaper but longer.
     cheaper: u32,
 }
 
-/// What is known of a node.
+/// What the search knows about a node.
 struct Known {
-    /// The label that it was settled with last: the shortest so far.
+    /// The label that it was last settled with: the shortest so far.
     settled: u32,
     settled_hops: u32,
-    /// The cheapest label that was queued for it.
+    /// The cheapest label that is queued for it.
     cost: f64,
     hops: u32,
 }
@@ -111,7 +111,7 @@ impl Side {
         for start in starts.iter().filter_map(|start| graph.start(*start)) {
             let (number, is_new) = side.met.insert(start);
             if is_new {
-                // Settled from the beginning, so that the other side can join it.
+                // The starts are settled from the beginning, so that the other side can join them.
                 side.known.push(Known { settled: number, settled_hops: 0, cost: 0.0, hops: 0 });
                 side.queue(Label { cost: 0.0, hops: 0, number, edge: NONE, before: NONE, cheaper: NONE });
             }
@@ -125,7 +125,7 @@ impl Side {
         self.labels.push(label);
     }
 
-    /// What the cheapest queued label costs.
+    /// The cost of the cheapest queued label.
     fn least(&self) -> Option<f64> {
         self.queue.peek().map(|queued| queued.cost)
     }
@@ -134,12 +134,13 @@ impl Side {
         self.labels.get(label as usize)
     }
 
-    /// Whether a node was settled with at most so many edges: since costs only rise, at no higher cost than whatever comes now.
+    /// Whether a node was settled with at most this many edges. Costs only rise, so its cost then was not higher than the
+    /// current one.
     fn is_settled_within(&self, number: u32, hops: u32) -> bool {
         self.known.get(number as usize).is_some_and(|known| known.settled_hops <= hops)
     }
 
-    /// Settles a node with a label, if it is not settled with a better one, and gives the node's number.
+    /// Settles a node with a label, unless it is settled with a better one, and returns the node's number.
     fn settle(&mut self, queued: &Queued) -> Option<u32> {
         let number = self.label(queued.label)?.number;
         // The starts are settled from the beginning.
@@ -171,7 +172,8 @@ impl Side {
         self.queue(Label { cost, hops, number, edge, before, cheaper: NONE });
     }
 
-    /// The cheapest way to go on from a node that was reached at a cost, in at most so many edges: the whole cost, and the label.
+    /// The cheapest continuation from a node that was reached at this cost, with at most `hops_max` edges: the total cost, and
+    /// the label.
     fn join(&self, node: Node, cost: f64, hops_max: u32) -> Option<(f64, u32)> {
         let number = self.met.get(node)?;
         let mut place = self.known.get(number as usize)?.settled;
@@ -183,7 +185,7 @@ impl Side {
         found
     }
 
-    /// The edges of a label, last one first.
+    /// The edges of a label's path, last one first.
     fn edges_to(&self, label: u32) -> Vec<EdgeIndex> {
         let labels = std::iter::successors(self.label(label), |label| self.label(label.before));
         labels.map(|label| label.edge).filter(|edge| *edge != NONE).collect()
@@ -195,16 +197,16 @@ struct Search<'a, E, A, C> {
     depth_max: u32,
     allow: &'a A,
     cost: &'a C,
-    /// What the best path known costs.
+    /// The cost of the best known path.
     bound: f64,
-    /// Where its halves meet, if this search has found it.
+    /// Where its halves meet, if this search found it.
     joint: Option<Joint>,
-    /// Room for the edges of a node, with the cost at their ends.
+    /// A buffer for the edges of a node, with the cost at their ends.
     steps: Vec<(Entry, f64)>,
 }
 
 impl<E, A: Fn(&E) -> bool, C: Fn(&E) -> f64> Search<'_, E, A, C> {
-    /// Settles the cheapest queued label of a side, and looks along the edges of its node.
+    /// Settles the cheapest queued label of a side, and follows the edges of its node.
     fn settle(&mut self, side: &mut Side, other: &Side, other_least: f64, goal: &Ball, is_ahead: bool) -> Option<()> {
         let queued = side.queue.pop()?;
         let number = side.settle(&queued)?;
@@ -232,7 +234,7 @@ impl<E, A: Fn(&E) -> bool, C: Fn(&E) -> f64> Search<'_, E, A, C> {
                 self.bound = sum;
                 self.joint = Some(Joint { ahead, edge: entry.edge, back });
             }
-            // Where the other side has not been yet costs it at least as much as where it goes next.
+            // A node that the other side has not reached costs it at least as much as its next label.
             if cost + other_least < self.bound {
                 side.reach(entry.other, cost, hops, entry.edge, queued.label);
             }
@@ -243,7 +245,7 @@ impl<E, A: Fn(&E) -> bool, C: Fn(&E) -> f64> Search<'_, E, A, C> {
 }
 
 impl Ord for Queued {
-    /// The greatest is what is cheapest, then shortest, then oldest.
+    /// The greatest is the cheapest, then the shortest, then the oldest.
     fn cmp(&self, other: &Self) -> Ordering {
         other.cost.total_cmp(&self.cost).then(other.hops.cmp(&self.hops)).then(other.label.cmp(&self.label))
     }
@@ -274,7 +276,7 @@ mod tests {
     }
 
     #[test]
-    fn a_longer_way_may_be_lighter() {
+    fn a_longer_path_can_be_cheaper() {
         let graph = graph(&[(0, 3, 10.0), (0, 1, 1.0), (1, 2, 1.0), (2, 3, 1.0)]);
         assert_eq!(path(&graph, &[0], &[3], 9), Some((vec![1, 2, 3], 3.0)));
         assert_eq!(path(&graph, &[0], &[3], 2), Some((vec![0], 10.0)));
@@ -285,7 +287,7 @@ mod tests {
 
     #[test]
     fn a_node_is_settled_again_with_fewer_edges_at_a_higher_cost() {
-        // The cheap way to 3 is too long to go on from: two edges lead from there to 5.
+        // The cheap path to 3 is too long to continue: two edges lead from there to 5.
         let edges = [(0, 1, 1.0), (1, 2, 1.0), (2, 3, 1.0), (0, 3, 5.0), (3, 4, 1.0), (4, 5, 1.0), (0, 5, 50.0)];
         let graph = graph(&edges);
         assert_eq!(path(&graph, &[0], &[5], 5), Some((vec![0, 1, 2, 4, 5], 5.0)));
@@ -294,7 +296,7 @@ mod tests {
     }
 
     #[test]
-    fn edges_without_a_price_are_not_crossed() {
+    fn edges_without_a_valid_cost_are_not_crossed() {
         for cost in [0.0, -1.0, f64::NAN, f64::INFINITY] {
             let graph = graph(&[(0, 1, cost), (0, 2, 3.0), (2, 1, 4.0)]);
             assert_eq!(path(&graph, &[0], &[1], 9), Some((vec![1, 2], 7.0)), "{cost}");
@@ -303,7 +305,7 @@ mod tests {
     }
 
     #[test]
-    fn the_lightest_of_parallel_edges_is_taken() {
+    fn the_cheapest_of_parallel_edges_is_taken() {
         let graph = graph(&[(0, 1, 3.0), (0, 1, 2.0), (0, 1, 4.0), (1, 1, 0.5)]);
         assert_eq!(path(&graph, &[0], &[1], 3), Some((vec![1], 2.0)));
         let not_two = lightest_path(&graph, &[1], &[0], 3, Direction::In, |cost| *cost != 2.0, |cost| *cost);

@@ -1,4 +1,4 @@
-//! Who is near: all nodes within a few edges, the nearest first, with the edges between them.
+//! Neighbourhood search: all nodes within a few edges, nearest first, with the edges between them.
 
 use std::cmp::Ordering;
 use std::collections::HashSet;
@@ -8,42 +8,42 @@ use crate::numbering::{NodeHash, Numbering};
 use crate::storage::Graph;
 use crate::{Direction, EdgeIndex, Node};
 
-/// How far a walk goes.
+/// The limits of a walk.
 #[derive(Clone, Copy, Debug)]
 pub struct Hop {
-    /// Which way edges are crossed.
+    /// The direction in which edges are crossed.
     pub direction: Direction,
-    /// How many edges lie between a start and what is reached, at most.
+    /// The maximum number of edges between a start and a reached node.
     pub depth: u32,
-    /// How many edges of one node are crossed, at most: its heaviest ones.
+    /// The maximum number of edges crossed from one node: the heaviest ones.
     pub fan_out_max: usize,
-    /// How many nodes are reached beyond the starts, at most.
+    /// The maximum number of reached nodes besides the starts.
     pub nodes_max: usize,
 }
 
-/// What a walk came by.
+/// The result of a walk.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Reached {
-    /// Each node with its distance: first the starts, then the nearest first, and of two as near the one with the heavier edge
-    /// that leads to it.
+    /// Each node with its distance: first the starts, then the nearest first. Nodes at the same distance are ordered by the
+    /// weight of the heaviest edge that leads to them.
     pub nodes: Vec<(Node, u32)>,
-    /// Each edge between two reached nodes that was seen from one of them, with the step at which it was: one for the edges of
-    /// the starts. The nodes that are reached last are not looked from.
+    /// Each edge between two reached nodes that was seen from one of them, with its step: one for the edges of the starts. The
+    /// walk does not follow edges of the nodes that it reaches last.
     pub edges: Vec<(EdgeIndex, u32)>,
-    /// Whether something was left out because of a limit other than the depth.
+    /// Whether a limit other than the depth left something out.
     pub truncated: bool,
 }
 
-/// Whether a node has been looked from.
+/// Whether a node's edges were followed.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Looked {
     NotYet,
     AtAll,
-    /// Only along its heaviest edges.
+    /// Only its heaviest edges.
     AtSome,
 }
 
-/// An edge that may be crossed, and its weight.
+/// An edge that can be crossed, and its weight.
 type Crossing = (Entry, f32);
 
 /// Heavier edges come first, then older ones.
@@ -51,8 +51,8 @@ fn order((left, left_weight): &Crossing, (right, right_weight): &Crossing) -> Or
     right_weight.total_cmp(left_weight).then(left.edge.cmp(&right.edge))
 }
 
-/// The nodes within `hop.depth` edges of `starts`, and the edges between them. If a limit leaves nodes out, the walk goes no
-/// further than to the distance where it did.
+/// The nodes within `hop.depth` edges of `starts`, and the edges between them. If a limit leaves nodes out, the walk ends at
+/// the distance where that happened.
 pub fn neighbours<E>(
     graph: &Graph<E>,
     starts: &[Node],
@@ -79,7 +79,7 @@ pub fn neighbours<E>(
     let (mut level, mut left) = (0..reached.nodes.len(), hop.nodes_max);
     for hops in 1..=hop.depth {
         let known = walk.met.len();
-        // For each node that this step meets, the heaviest edge that leads there.
+        // The heaviest edge that leads to each node of this step.
         let mut fresh: Vec<Crossing> = Vec::new();
         for (node, _) in reached.nodes.get(level.clone()).unwrap_or_default() {
             reached.truncated |= walk.look_from(*node, known, &mut fresh, &allow, &weight);
@@ -109,16 +109,16 @@ struct Walk<'a, E> {
     hop: &'a Hop,
     met: Numbering,
     looked: Vec<Looked>,
-    /// The edges that were crossed from nodes of which only some were: their other ends see them too.
+    /// The edges crossed from nodes with too many edges. Their other ends see them too.
     from_some: HashSet<EdgeIndex, NodeHash>,
-    /// The edges of this step, each with the number and the name of the node it leads to.
+    /// The edges of this step, each with the number and the id of the node it leads to.
     seen: Vec<(EdgeIndex, u32, Node)>,
-    /// Room for the edges of a node.
+    /// A buffer for the edges of a node.
     crossings: Vec<Crossing>,
 }
 
 impl<E> Walk<'_, E> {
-    /// Looks along the edges of a node, and says whether there were too many. `known` nodes were met before this step.
+    /// Follows the edges of a node, and returns whether there were too many. `known` nodes were found before this step.
     fn look_from(
         &mut self,
         node: Node,
@@ -144,7 +144,7 @@ impl<E> Walk<'_, E> {
             {
                 *best = crossing;
             }
-            // With edges that are crossed both ways, each is seen from both ends.
+            // If edges are crossed both ways, each is seen from both ends.
             let already = self.hop.direction == Direction::Both
                 && match self.looked.get(number as usize) {
                     None | Some(Looked::NotYet) => false,
@@ -167,7 +167,7 @@ impl<E> Walk<'_, E> {
     }
 }
 
-/// Keeps the first `count`, in no order.
+/// Keeps the first `count` in any order.
 fn keep_first(crossings: &mut Vec<Crossing>, count: usize) {
     if count > 0 && count < crossings.len() {
         crossings.select_nth_unstable_by(count - 1, order);
@@ -179,7 +179,7 @@ fn keep_first(crossings: &mut Vec<Crossing>, count: usize) {
 mod tests {
     use super::*;
 
-    /// A hub with five spokes of rising weight, each of which leads on to a node of its own.
+    /// A hub with five spokes of rising weight. Each leads on to another node.
     fn wheel() -> Graph<f32> {
         let mut graph = Graph::new();
         for spoke in 1..=5_u8 {
@@ -200,7 +200,7 @@ mod tests {
     }
 
     #[test]
-    fn the_nearest_come_first_and_then_the_heaviest() {
+    fn nodes_are_ordered_by_distance_then_weight() {
         let reached = walk(&wheel(), &[0], &hop(2, 10, 100));
         let nodes = [(0, 0), (5, 1), (4, 1), (3, 1), (2, 1), (1, 1), (6, 2), (7, 2), (8, 2), (9, 2), (10, 2)];
         assert_eq!(reached.nodes, nodes);
@@ -209,16 +209,16 @@ mod tests {
     }
 
     #[test]
-    fn a_hub_is_left_along_its_heaviest_edges() {
+    fn only_the_heaviest_edges_of_a_hub_are_followed() {
         let reached = walk(&wheel(), &[0], &hop(1, 2, 100));
         assert_eq!(reached.nodes, [(0, 0), (5, 1), (4, 1)]);
         assert_eq!(reached.edges, [(3, 1), (4, 1)]);
         assert!(reached.truncated);
-        assert!(!walk(&wheel(), &[0], &hop(1, 5, 100)).truncated, "as many as there are is not too many");
+        assert!(!walk(&wheel(), &[0], &hop(1, 5, 100)).truncated, "exactly the limit is not too many");
     }
 
     #[test]
-    fn an_edge_that_a_hub_left_out_is_seen_from_its_other_end() {
+    fn an_edge_skipped_at_a_hub_is_seen_from_its_other_end() {
         let reached = walk(&wheel(), &[1, 0], &hop(1, 2, 100));
         assert_eq!(reached.edges.iter().filter(|(edge, _)| *edge == 0).count(), 1);
         let reached = walk(&wheel(), &[0, 1], &hop(1, 2, 100));
@@ -226,17 +226,17 @@ mod tests {
     }
 
     #[test]
-    fn the_walk_ends_where_nodes_no_longer_fit() {
+    fn the_walk_ends_at_the_node_limit() {
         let reached = walk(&wheel(), &[0], &hop(5, 10, 3));
         assert_eq!(reached.nodes, [(0, 0), (5, 1), (4, 1), (3, 1)]);
         assert_eq!(reached.edges, [(2, 1), (3, 1), (4, 1)]);
         assert!(reached.truncated);
-        assert!(!walk(&wheel(), &[0], &hop(1, 10, 5)).truncated, "all that there are fit");
+        assert!(!walk(&wheel(), &[0], &hop(1, 10, 5)).truncated, "all of them fit");
         assert_eq!(walk(&wheel(), &[0], &hop(1, 10, 0)).nodes, [(0, 0)]);
     }
 
     #[test]
-    fn directions_are_kept() {
+    fn walks_follow_the_given_direction() {
         let there = |direction| {
             let hop = Hop { direction, ..hop(3, 10, 100) };
             let mut nodes: Vec<_> = walk(&wheel(), &[1], &hop).nodes.into_iter().map(|(node, _)| node).collect();
@@ -249,7 +249,7 @@ mod tests {
     }
 
     #[test]
-    fn edges_that_are_not_allowed_are_not_there() {
+    fn walks_ignore_disallowed_edges() {
         let hop = hop(3, 2, 100);
         let reached = neighbours(&wheel(), &[0], &hop, |weight| *weight <= 2.0, |weight| *weight);
         let mut nodes: Vec<_> = reached.nodes.iter().map(|(node, _)| *node).collect();
@@ -259,7 +259,7 @@ mod tests {
     }
 
     #[test]
-    fn starts_are_nodes_that_are_there_each_once() {
+    fn unknown_and_repeated_starts_are_ignored() {
         let mut graph = wheel();
         graph.redirect(6, 7);
         assert_eq!(walk(&graph, &[7, 6, 7, 99], &hop(0, 10, 10)).nodes, [(7, 0)]);

@@ -1,7 +1,7 @@
-//! Nodes that are merged into others, and parted from them again.
+//! Merging nodes and separating them again.
 //!
-//! An edge keeps the ends that it was added with; merging only says which node they are walked as. So nothing is lost, and
-//! parting two nodes gives each its edges back, also those that were added while they were one.
+//! An edge keeps the ends that it was added with. Merging only redirects walks to another node. So nothing is lost: separating
+//! two nodes gives each its edges back, including those added while they were merged.
 
 use std::collections::HashMap;
 
@@ -9,12 +9,12 @@ use crate::Node;
 use crate::numbering::NodeHash;
 use crate::storage::Graph;
 
-/// Which node is merged into which. There is no way around in a circle.
+/// Which node is merged into which. There are no cycles.
 #[derive(Debug, Default)]
 pub(crate) struct Redirects(HashMap<Node, Node, NodeHash>);
 
 impl Redirects {
-    /// The node that a node is walked as.
+    /// The node that represents a node in walks.
     #[inline]
     pub(crate) fn resolve(&self, mut node: Node) -> Node {
         if !self.0.is_empty() {
@@ -29,7 +29,7 @@ impl Redirects {
         self.0.capacity() * 8 / 7 * (size_of::<(Node, Node)>() + 1)
     }
 
-    /// Whether following the redirects from a node meets another.
+    /// Whether following the redirects from a node leads to another one.
     fn leads_to(&self, mut node: Node, sought: Node) -> bool {
         while node != sought {
             let Some(into) = self.0.get(&node) else { return false };
@@ -40,9 +40,8 @@ impl Redirects {
 }
 
 impl<E> Graph<E> {
-    /// Merges a node into another: its edges are walked as the other's, and walks that begin at it begin at the other. A node
-    /// that was merged before is merged elsewhere by this. Does nothing for nodes that are not there, or if `into` is itself
-    /// merged into `node`.
+    /// Merges a node into another. Walks use the other node for its edges and as its start. A node that is already merged is
+    /// merged into the new one instead. Does nothing if a node does not exist, or if `into` is itself merged into `node`.
     pub fn redirect(&mut self, node: Node, into: Node) {
         let there = |node: Node| (node as usize) < self.node_count();
         if !there(node) || !there(into) || self.redirects.leads_to(into, node) {
@@ -53,7 +52,7 @@ impl<E> Graph<E> {
         self.follow(before, self.representative(node));
     }
 
-    /// Parts a node from the one it was merged into. What was merged into the node itself stays with it.
+    /// Separates a node from the one it was merged into. Nodes merged into this node stay merged.
     pub fn restore(&mut self, node: Node) {
         let before = self.representative(node);
         if self.redirects.0.remove(&node).is_some() {
@@ -61,12 +60,13 @@ impl<E> Graph<E> {
         }
     }
 
-    /// The node that a node is walked as: itself, unless it is merged into another.
+    /// The node that represents a node in walks: the node itself, unless it is merged into another.
     pub fn representative(&self, node: Node) -> Node {
         self.redirects.resolve(node)
     }
 
-    /// Moves edges that were walked as `before`'s and now belong to `after`: the cost is their number, not that of all edges.
+    /// Moves the edges that belonged to `before` and now belong to `after`. The cost depends on their number, not on the size
+    /// of the graph.
     fn follow(&mut self, before: Node, after: Node) {
         if before == after {
             return;
@@ -104,12 +104,12 @@ mod tests {
     }
 
     #[test]
-    fn a_merged_node_is_walked_as_the_other() {
+    fn walks_use_the_other_node_for_a_merged_one() {
         let mut graph = line(5);
         graph.redirect(1, 3);
         assert_eq!(graph.representative(1), 3);
         assert_eq!(both(&graph, 3), [(1, 2), (3, 4), (0, 0), (2, 2)]);
-        assert_eq!(both(&graph, 1), both(&graph, 3), "asking for it asks for the other");
+        assert_eq!(both(&graph, 1), both(&graph, 3), "both give the same edges");
         assert_eq!(both(&graph, 2), [(2, 3), (1, 3)], "neighbours see the other");
         let edge = graph.edge(1).unwrap();
         assert_eq!((edge.source, edge.target), (3, 2));
@@ -125,7 +125,7 @@ mod tests {
     }
 
     #[test]
-    fn chains_resolve_and_come_apart_link_by_link() {
+    fn chains_of_merges_resolve_and_are_undone_one_by_one() {
         let mut graph = line(5);
         graph.redirect(0, 1);
         graph.redirect(1, 2);
@@ -139,7 +139,7 @@ mod tests {
     }
 
     #[test]
-    fn edges_that_were_added_to_a_merged_node_stay_its_own() {
+    fn edges_added_to_a_merged_node_stay_with_it() {
         let mut graph = line(3);
         graph.redirect(0, 2);
         let edge = graph.add_edge(0, 1, ());
@@ -149,7 +149,7 @@ mod tests {
     }
 
     #[test]
-    fn merging_again_merges_elsewhere() {
+    fn merging_again_replaces_the_earlier_merge() {
         let mut graph = line(4);
         graph.redirect(0, 2);
         graph.redirect(0, 3);
@@ -159,7 +159,7 @@ mod tests {
     }
 
     #[test]
-    fn circles_and_strangers_are_left_out() {
+    fn cycles_and_unknown_nodes_are_ignored() {
         let mut graph = line(3);
         graph.redirect(0, 1);
         graph.redirect(1, 2);
@@ -172,7 +172,7 @@ mod tests {
     }
 
     #[test]
-    fn many_merges_are_packed_as_they_are_walked() {
+    fn packing_keeps_the_edges_of_many_merges() {
         let mut graph = line(20_000);
         for node in (1..20_000).step_by(2) {
             graph.redirect(node, 0);

@@ -1,4 +1,4 @@
-//! The way with the fewest edges, sought from both ends at once.
+//! The path with the fewest edges, searched from both ends at once.
 
 use std::ops::Range;
 
@@ -6,11 +6,11 @@ use crate::numbering::Numbering;
 use crate::storage::Graph;
 use crate::{Direction, EdgeIndex, Node};
 
-/// No edge led here: the search began here.
+/// The search starts here: no edge leads to this node.
 const START: u32 = u32::MAX;
 
-/// A path of the fewest edges from any of `from` to any of `to`, of at most `depth_max` edges, in the order in which they are
-/// crossed. Empty if they share a node. Of several such paths it is always the same one.
+/// A path with the fewest edges from any node of `from` to any node of `to`, with at most `depth_max` edges, in walking order.
+/// It is empty if they share a node. If there are several such paths, the result is always the same one.
 pub fn shortest_path<E>(
     graph: &Graph<E>,
     from: &[Node],
@@ -23,7 +23,7 @@ pub fn shortest_path<E>(
     Some(balls.path())
 }
 
-/// What was met around both ends until they met each other.
+/// The nodes found around both ends until the searches met.
 pub(crate) struct Balls {
     pub(crate) ahead: Ball,
     pub(crate) back: Ball,
@@ -43,8 +43,8 @@ impl Balls {
         let mut back = Ball::new(graph, to, direction.reversed());
         let mut meeting = ahead.met.nodes().iter().find(|node| back.met.get(**node).is_some()).copied();
         for _ in 0..depth_max {
-            // The balls hold all nodes within so many steps of their ends, and none is in both: the first node of one that a
-            // step of the other finds is on a shortest path. The ball with fewer edges to look at takes the step.
+            // The balls hold all nodes within this many steps of their ends, and no node is in both. So the first node of one
+            // ball that a step of the other finds is on a shortest path. The ball with fewer edges to check takes the step.
             let (ball, other) = if ahead.edges <= back.edges { (&mut ahead, &back) } else { (&mut back, &ahead) };
             if meeting.is_some() || ball.level.is_empty() {
                 break;
@@ -66,15 +66,15 @@ impl Balls {
 pub(crate) struct Ball {
     direction: Direction,
     met: Numbering,
-    /// For each node met, the edge that led to it, and from which node.
+    /// For each node found, the edge that led to it and the node before it.
     steps: Vec<(EdgeIndex, u32)>,
-    /// Where the nodes of each distance begin, from one on.
+    /// The start of each distance's nodes, from distance one on.
     distances: Vec<u32>,
-    /// How many steps were not broken off by a meeting.
+    /// The number of complete steps, which did not end with a meeting.
     steps_whole: usize,
-    /// The nodes that were met last and are still to be looked from.
+    /// The nodes that were found last. Their edges are next.
     level: Range<u32>,
-    /// How many edges these have.
+    /// The number of their edges.
     edges: usize,
 }
 
@@ -103,14 +103,14 @@ impl Ball {
         }
     }
 
-    /// Goes one edge further everywhere, unless it meets the other side: then it says where.
+    /// Goes one edge further from every node at the border. If it meets the other side, it returns the node where they met.
     fn step<E>(&mut self, graph: &Graph<E>, other: &Self, allow: &impl Fn(&E) -> bool) -> Option<Node> {
         self.edges = 0;
         self.distances.push(self.level.end);
         for number in self.level.clone() {
             let node = self.met.node(number)?;
             for entry in graph.entries(node, self.direction) {
-                // Looking an edge's payload up costs more than asking whether its end is known, and most are.
+                // Looking up an edge's payload costs more than checking whether its end is known, and most ends are.
                 if self.met.get(entry.other).is_some() || !graph.payload(entry.edge).is_some_and(allow) {
                     continue;
                 }
@@ -125,13 +125,13 @@ impl Ball {
         None
     }
 
-    /// How many edges lie between the end and a node, if it is in the ball; otherwise as many as there are at least.
+    /// The number of edges between the end and a node in the ball. For other nodes, a lower bound.
     pub(crate) fn distance_min(&self, node: Node) -> u32 {
         let within = |number: u32| self.distances.partition_point(|start| *start <= number);
         u32::try_from(self.met.get(node).map_or(self.steps_whole + 1, within)).unwrap_or(u32::MAX)
     }
 
-    /// The edges between a node and the end, from the node on.
+    /// The edges between a node and the end, starting at the node.
     fn edges_to(&self, node: Node) -> Vec<EdgeIndex> {
         let mut edges = Vec::new();
         let mut number = self.met.get(node);
@@ -148,7 +148,7 @@ impl Ball {
 mod tests {
     use super::*;
 
-    /// A way of three edges from 0 to 3, and one of two that carries `false`.
+    /// A path of three edges from 0 to 3, and one of two edges with the payload `false`.
     fn ways() -> Graph<bool> {
         let mut graph = Graph::new();
         for (source, target, payload) in [(0, 1, true), (1, 2, true), (2, 3, true), (0, 4, false), (4, 3, false)] {
@@ -162,7 +162,7 @@ mod tests {
     }
 
     #[test]
-    fn the_shortest_path_is_found_in_the_order_of_walking() {
+    fn the_shortest_path_is_in_walking_order() {
         assert_eq!(path(&[0], &[3], 9, Direction::Out), Some(vec![3, 4]));
         assert_eq!(path(&[3], &[0], 9, Direction::In), Some(vec![4, 3]));
         assert_eq!(path(&[3], &[0], 9, Direction::Out), None);
@@ -170,28 +170,28 @@ mod tests {
     }
 
     #[test]
-    fn edges_that_are_not_allowed_are_not_crossed() {
+    fn disallowed_edges_are_not_crossed() {
         assert_eq!(shortest_path(&ways(), &[0], &[3], 9, Direction::Out, |there| *there), Some(vec![0, 1, 2]));
         assert_eq!(shortest_path(&ways(), &[0], &[3], 2, Direction::Out, |there| *there), None);
     }
 
     #[test]
     fn the_nearest_of_several_ends_is_taken() {
-        assert_eq!(path(&[0, 1], &[3], 9, Direction::Out), Some(vec![1, 2]), "of two as short, always the same");
+        assert_eq!(path(&[0, 1], &[3], 9, Direction::Out), Some(vec![1, 2]), "of two equally short paths, always the same");
         assert_eq!(path(&[0, 2], &[4, 3], 9, Direction::Out).map(|path| path.len()), Some(1));
         assert_eq!(path(&[0, 3], &[3, 4], 0, Direction::Out), Some(Vec::new()));
     }
 
     #[test]
-    fn nowhere_leads_nowhere() {
+    fn unknown_nodes_have_no_path() {
         assert_eq!(path(&[], &[3], 9, Direction::Both), None);
         assert_eq!(path(&[0], &[], 9, Direction::Both), None);
-        assert_eq!(path(&[99], &[99], 9, Direction::Both), None, "a node that is not there");
+        assert_eq!(path(&[99], &[99], 9, Direction::Both), None, "an unknown node");
         assert_eq!(path(&[0], &[3], 1, Direction::Out), None);
     }
 
     #[test]
-    fn a_ball_knows_how_far_its_nodes_are() {
+    fn a_ball_knows_the_distances_of_its_nodes() {
         let balls = Balls::grow(&ways(), &[0], &[3], 9, Direction::Out, &|there: &bool| *there).unwrap();
         for (node, distance) in [(0, 0), (1, 1), (2, 2), (3, 3)] {
             assert!(balls.ahead.distance_min(node) <= distance);

@@ -1,4 +1,4 @@
-//! The graph itself: its edges as they were added, and the lists that walks read.
+//! The graph: its edges as they were added, and the lists that walks read.
 
 use std::fmt;
 
@@ -6,36 +6,36 @@ use crate::adjacency::{Adjacency, Edges, Entry};
 use crate::redirects::Redirects;
 use crate::{Direction, EdgeIndex, Node};
 
-/// Changes beside the packed lists before packing anew is thought of.
+/// The minimum number of changes before the lists are repacked.
 const CHANGES_MIN: usize = 4_096;
-/// Packing goes through all nodes and edges: done when the changes are this part of them, it costs each edge a constant.
+/// Packing visits all nodes and edges. If it runs when the changes are this fraction of them, its cost per edge is constant.
 const CHANGES_PART: usize = 8;
-/// How much room arrays get when they are full: a part of what they hold, since doubling them would waste up to half of it.
+/// How much full arrays grow, as a fraction of their length. Doubling them would waste up to half of the memory.
 const ROOM_PART: usize = 4;
 const ROOM_MIN: usize = 16;
-/// Payloads that are asked for together.
+/// The number of payloads that are looked up together.
 const BLOCK: usize = 32;
 
-/// A directed graph whose edges carry something. Many edges may lead from one node to another, and from a node to itself.
+/// A directed graph with a payload on every edge. It allows parallel edges and loops.
 pub struct Graph<E> {
-    /// The ends of each edge as it was added; merged nodes keep their edges.
+    /// The ends of each edge as it was added. Merged nodes keep their edges.
     pub(crate) ends: Vec<(Node, Node)>,
     payloads: Vec<E>,
     nodes: usize,
     pub(crate) redirects: Redirects,
-    /// Lists by source and by target, in which merged nodes are one.
+    /// Lists by source and by target. They treat merged nodes as one.
     pub(crate) outward: Adjacency,
     pub(crate) inward: Adjacency,
 }
 
-/// An edge as it is walked.
+/// An edge as walks see it.
 #[derive(Debug)]
 pub struct EdgeRef<'a, E> {
-    /// Where it begins: a node that is not merged into another.
+    /// The source, which is never a merged node.
     pub source: Node,
-    /// Where it ends: a node that is not merged into another.
+    /// The target, which is never a merged node.
     pub target: Node,
-    /// What it carries.
+    /// The payload.
     pub payload: &'a E,
 }
 
@@ -59,7 +59,7 @@ impl<E> Graph<E> {
         node
     }
 
-    /// Adds an edge, which the next walk sees. An end that is not there yet is added, with all nodes before it.
+    /// Adds an edge, which the next walk sees. Missing nodes up to its ends are added too.
     pub fn add_edge(&mut self, source: Node, target: Node, payload: E) -> EdgeIndex {
         let edge = EdgeIndex::try_from(self.ends.len()).unwrap_or(EdgeIndex::MAX);
         self.nodes = self.nodes.max(source.max(target) as usize + 1);
@@ -79,18 +79,19 @@ impl<E> Graph<E> {
         Some(EdgeRef { source: self.representative(source), target: self.representative(target), payload })
     }
 
-    /// What an edge carries, to be changed. The edge stays where it is.
+    /// The payload of an edge, for changing it. The edge itself does not change.
     pub fn payload_mut(&mut self, edge: EdgeIndex) -> Option<&mut E> {
         self.payloads.get_mut(edge as usize)
     }
 
-    /// The edges of a node, each with its other end: those that go out in their order, then those that come in. With
-    /// [`Direction::Both`], an edge from the node to itself is listed once.
+    /// The edges of a node, each with its other end: outgoing edges in order, then incoming ones. With [`Direction::Both`], a
+    /// loop is listed once.
     pub fn edges_of(&self, node: Node, direction: Direction) -> impl Iterator<Item = (EdgeIndex, Node)> + '_ {
         self.entries(self.representative(node), direction).map(|entry| (entry.edge, entry.other))
     }
 
-    /// Packs all lists anew: walks are a little faster then, and memory is least. This happens by itself as the graph grows.
+    /// Repacks all lists. Walks are then a little faster, and the graph uses the least memory. This also happens automatically
+    /// as the graph grows.
     pub fn compact(&mut self) {
         let (ends, redirects) = (&self.ends, &self.redirects);
         let resolved = ends.iter().map(|(source, target)| (redirects.resolve(*source), redirects.resolve(*target)));
@@ -99,23 +100,23 @@ impl<E> Graph<E> {
         self.inward = inward;
     }
 
-    /// How many nodes there are, merged ones among them.
+    /// The number of nodes, including merged ones.
     pub fn node_count(&self) -> usize {
         self.nodes
     }
 
-    /// How many edges there are.
+    /// The number of edges.
     pub fn edge_count(&self) -> usize {
         self.ends.len()
     }
 
-    /// The memory that the graph holds, without what payloads point to.
+    /// The memory of the graph in bytes, without data that payloads point to.
     pub fn bytes(&self) -> usize {
         let edges = self.ends.capacity() * size_of::<(Node, Node)>() + self.payloads.capacity() * size_of::<E>();
         size_of::<Self>() + edges + self.redirects.bytes() + self.outward.bytes() + self.inward.bytes()
     }
 
-    /// The node that a walk begins at when it is asked to begin at `node`, if there is such a node.
+    /// The node where a walk from `node` starts, if the node exists.
     pub(crate) fn start(&self, node: Node) -> Option<Node> {
         ((node as usize) < self.nodes).then(|| self.representative(node))
     }
@@ -125,7 +126,7 @@ impl<E> Graph<E> {
         self.payloads.get(edge as usize)
     }
 
-    /// The edges of a node that is not merged into another.
+    /// The edges of an unmerged node.
     #[inline]
     pub(crate) fn entries(&self, node: Node, direction: Direction) -> Edges<'_> {
         let none: [&[Entry]; 2] = [&[], &[]];
@@ -134,10 +135,10 @@ impl<E> Graph<E> {
         Edges::new([out, recent_out, inward, recent_in], (direction == Direction::Both).then_some(node))
     }
 
-    /// Appends the allowed edges of a node that is not merged into another, each with what `value` makes of it.
+    /// Appends the allowed edges of an unmerged node, each with its `value`.
     ///
-    /// Payloads lie all over the memory. Asking about a block of them before anything hangs on an answer lets the processor
-    /// fetch several at a time.
+    /// Payloads are scattered over memory. Looking up a whole block of them before using any result lets the processor fetch
+    /// several at a time.
     #[inline]
     pub(crate) fn allowed<T>(
         &self,
@@ -196,7 +197,7 @@ fn push<T>(array: &mut Vec<T>, value: T) {
 mod tests {
     use super::*;
 
-    /// So many edges that the lists are packed several times on the way.
+    /// Enough edges for the lists to be packed several times.
     const MANY: u32 = 30_000;
 
     fn ring(nodes: u32) -> Graph<u32> {
@@ -208,7 +209,7 @@ mod tests {
     }
 
     #[test]
-    fn an_edge_is_there_as_soon_as_it_is_added() {
+    fn an_edge_is_visible_as_soon_as_it_is_added() {
         let mut graph = Graph::new();
         let (left, right) = (graph.add_node(), graph.add_node());
         assert_eq!((left, right), (0, 1));
@@ -223,7 +224,7 @@ mod tests {
     #[test]
     fn edges_keep_their_numbers_while_the_lists_are_packed() {
         let graph = ring(MANY);
-        assert!(graph.outward.changes() < MANY as usize / 4, "they were packed on the way");
+        assert!(graph.outward.changes() < MANY as usize / 4, "the lists were packed meanwhile");
         for edge in 0..MANY {
             let found = graph.edge(edge).unwrap();
             assert_eq!((found.source, found.target, *found.payload), (edge, (edge + 1) % MANY, edge));
@@ -232,7 +233,7 @@ mod tests {
     }
 
     #[test]
-    fn packing_by_itself_grows_rarer_as_the_graph_grows() {
+    fn automatic_packing_gets_rarer_as_the_graph_grows() {
         let mut graph = ring(MANY);
         graph.compact();
         let packings = (0..MANY).filter(|edge| {
@@ -244,18 +245,18 @@ mod tests {
     }
 
     #[test]
-    fn nodes_before_an_end_are_there_too() {
+    fn nodes_below_an_edge_end_are_added() {
         let mut graph = Graph::new();
         graph.add_edge(3, 1, ());
         assert_eq!(graph.node_count(), 4);
         assert_eq!(graph.add_node(), 4);
         graph.compact();
         assert_eq!(graph.edges_of(3, Direction::Both).collect::<Vec<_>>(), [(0, 1)]);
-        assert_eq!(graph.edges_of(9, Direction::Both).count(), 0, "a node that is not there has no edges");
+        assert_eq!(graph.edges_of(9, Direction::Both).count(), 0, "an unknown node has no edges");
     }
 
     #[test]
-    fn a_loop_is_listed_once_for_both_ways() {
+    fn a_loop_is_listed_once_in_both_directions() {
         let mut graph = Graph::new();
         graph.add_edge(0, 0, ());
         for _ in 0..2 {
@@ -275,9 +276,9 @@ mod tests {
     }
 
     #[test]
-    fn allowed_edges_are_those_of_the_node_in_order() {
+    fn allowed_edges_are_in_order() {
         let mut graph = Graph::new();
-        // More than one block, with loops between.
+        // More than one block, with loops in between.
         for number in 0..100 {
             graph.add_edge(0, number % 10, number);
             graph.add_edge(number % 7, 0, 1_000 + number);
@@ -289,7 +290,7 @@ mod tests {
     }
 
     #[test]
-    fn the_memory_is_that_of_the_arrays() {
+    fn bytes_counts_the_arrays() {
         let mut graph = Graph::new();
         for node in 0..MANY {
             graph.add_edge(node % 6_000, node % 5_000, [0_u64; 6]);
@@ -300,6 +301,6 @@ mod tests {
         let before = graph.bytes();
         graph.add_edge(0, 1, [0; 6]);
         graph.redirect(2, 3);
-        assert!(graph.bytes() > before, "what lies beside the packed lists counts");
+        assert!(graph.bytes() > before, "changes beside the packed lists count");
     }
 }

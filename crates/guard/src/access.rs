@@ -1,72 +1,72 @@
-//! Management calls: who makes them, in which org, with which rights.
+//! Access of management calls: the caller, its org and its rights.
 
 use std::sync::Arc;
 
 use base::{AgentId, Error, Kind, OrgId, ProjectId, RequestId, Result, Scope, ScopeSet, Timestamp};
-use store::{OrgStore, OrgTx, Seal, params};
+use store::{OrgStore, OrgTx, params};
 
 use crate::audit::{By, Event, Ledger};
+use crate::change::Standing;
 use crate::guard::Guard;
 use crate::identify::{Presented, bearer};
 use crate::keys::{AgentCover, ProjectCover};
 use crate::rate::UnderWay;
 use crate::refusal::Refusal;
-use crate::standing::Standing;
 use crate::tenants;
 use crate::users::Role;
 
-/// What a management request presents.
+/// The credential of a management request.
 #[derive(Clone, Debug, Default)]
 pub struct Credential<'a> {
     /// The `Authorization` header.
     pub authorization: Option<&'a str>,
     /// The login cookie's value.
     pub login: Option<&'a str>,
-    /// The `x-csrf-token` header; a login that changes something needs it.
+    /// The `x-csrf-token` header. A login needs it for changes.
     pub csrf: Option<&'a str>,
     /// Whether the request may change something.
     pub changes: bool,
 }
 
-/// Who makes a management call.
+/// The caller of a management call.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Who {
-    /// The operator of the instance.
+pub enum Manager {
+    /// The instance admin.
     InstanceAdmin,
     /// An API key.
     Key(base::KeyId),
-    /// A person at the console.
+    /// A user with a console login.
     User {
-        /// The person.
+        /// The user.
         id: base::UserId,
-        /// What they are in their org.
+        /// The user's role in the org.
         role: Role,
     },
 }
 
-impl Who {
-    /// The name that rows keep of whoever made them.
+impl Manager {
+    /// The caller's name, as stored in rows it creates.
     pub fn label(&self) -> String {
         match self {
-            Who::InstanceAdmin => "instance-admin".to_owned(),
-            Who::Key(id) => id.to_string(),
-            Who::User { id, .. } => id.to_string(),
+            Manager::InstanceAdmin => "instance-admin".to_owned(),
+            Manager::Key(id) => id.to_string(),
+            Manager::User { id, .. } => id.to_string(),
         }
     }
 }
 
-/// A management call that was let in: an org's rows, and what may be done with them. Cheap to clone into a transaction.
+/// An authenticated management call: an org's rows and the caller's rights. Cheap to clone into a transaction.
 #[derive(Clone)]
 pub struct Access {
     pub(crate) rows: OrgStore,
-    pub(crate) who: Who,
+    pub(crate) who: Manager,
     pub(crate) scopes: ScopeSet,
     pub(crate) cover: ProjectCover,
     /// The registered agents that the caller may open sessions for.
     pub(crate) agents: AgentCover,
-    /// When the caller's own key dies: what it mints does not live longer.
+    /// When the caller's own key expires. Keys it creates must not outlive it.
     pub(crate) expires_at: Option<Timestamp>,
-    /// What the caller was let in with.
+    /// The credential to check again before a change.
     pub(crate) standing: Standing,
     pub(crate) clock: base::Clock,
     pub(crate) session_ttl_seconds: u64,
@@ -80,36 +80,18 @@ impl Access {
         self.rows.org()
     }
 
-    /// The org's rows, to be looked at.
+    /// The org's rows, for reading. Changes go through [`Access::change_as`].
     pub fn rows(&self) -> &OrgStore {
         &self.rows
     }
 
-    /// The org's rows, to be changed: the first change carries `event` into the audit trail.
-    pub fn rows_for(&self, event: Event) -> OrgStore {
-        self.rows.sealed_by(Arc::new(Recorded { access: self.clone(), event }))
-    }
-
-    /// A change by this caller, if what it came in with is still good.
-    pub(crate) async fn write<T: Send + 'static>(
-        &self,
-        mut job: impl FnMut(&mut OrgTx<'_, '_>) -> Result<T> + Send + 'static,
-    ) -> Result<T> {
-        let (standing, now) = (self.standing.clone(), self.clock.now());
-        let write = self.rows.write(move |tx| {
-            standing.check(tx, now)?;
-            job(tx)
-        });
-        write.await
-    }
-
-    /// The request that the audit trail names.
+    /// Sets the request id for the audit trail.
     pub fn in_request(mut self, request: RequestId) -> Self {
         self.request = Some(request);
         self
     }
 
-    /// Puts what a change did on the record, in the change's own transaction.
+    /// Writes an audit entry in the transaction of the change.
     pub(crate) fn record(&self, tx: &mut OrgTx<'_, '_>, event: Event) -> Result<()> {
         self.ledger.write(tx, &self.by(), event)
     }
@@ -118,17 +100,17 @@ impl Access {
         By::manager(&self.who, self.request)
     }
 
-    /// Who calls.
-    pub fn who(&self) -> &Who {
+    /// The caller.
+    pub fn who(&self) -> &Manager {
         &self.who
     }
 
-    /// What they may do.
+    /// The caller's scopes.
     pub fn scopes(&self) -> ScopeSet {
         self.scopes
     }
 
-    /// The clock that rows are stamped by.
+    /// The clock for timestamps of rows.
     pub fn clock(&self) -> &base::Clock {
         &self.clock
     }
@@ -141,13 +123,13 @@ impl Access {
         Err(Error::new(Kind::NotPermitted, format!("this needs the scope `{scope}`")).with("scope", scope.word()))
     }
 
-    /// Refuses a caller that would hand out more than it has.
+    /// Refuses a caller that would grant more scopes than it has.
     pub fn require_cover(&self, scopes: ScopeSet) -> Result<()> {
         if self.scopes.covers(scopes) {
             return Ok(());
         }
         let have = self.scopes.to_row();
-        Err(Error::new(Kind::NotPermitted, format!("nobody hands out more than they have: you have `{have}`")))
+        Err(Error::new(Kind::NotPermitted, format!("you cannot grant more scopes than you have; you have `{have}`")))
     }
 
     /// Refuses a key that does not cover the project.
@@ -158,7 +140,7 @@ impl Access {
         Err(Error::new(Kind::NotPermitted, "this key does not cover the project"))
     }
 
-    /// Refuses a project that does not exist, and then one that the key does not cover: another org's looks like none.
+    /// Refuses an unknown project, and one that the key does not cover. Another org's project is unknown.
     pub(crate) fn require_project_in(&self, tx: &mut OrgTx<'_, '_>, project: &ProjectId) -> Result<()> {
         if tx.first(tenants::sql::PROJECT_EXISTS, &params![project], |_| Ok(()))?.is_none() {
             return Err(Error::new(Kind::NotFound, format!("there is no project `{project}`")));
@@ -166,7 +148,7 @@ impl Access {
         self.require_project(project)
     }
 
-    /// Refuses a key that covers less than what works in `project`, or in the whole org without one.
+    /// Refuses a key that does not cover `project`, or without one, a key that does not cover the whole org.
     pub(crate) fn require_reach(&self, project: Option<&ProjectId>) -> Result<()> {
         match project {
             Some(project) => self.require_project(project),
@@ -180,52 +162,38 @@ impl Access {
         if self.agents.covers(agent) {
             return Ok(());
         }
-        let message = format!("this key may not open sessions for the agent `{agent}`: use a key whose `agents` lists it");
+        let message = format!("this key may not open sessions for the agent `{agent}`; use a key whose `agents` lists it");
         Err(Error::new(Kind::NotPermitted, message))
     }
 
-    /// Refuses everyone but an owner who is logged in and the instance admin. No key passes, whatever its scopes.
+    /// Allows only an owner's login and the instance admin. An org's key is refused, whatever its scopes.
     pub fn require_owner(&self) -> Result<()> {
         match &self.who {
-            Who::InstanceAdmin | Who::User { role: Role::Owner, .. } => Ok(()),
-            Who::Key(_) | Who::User { .. } => {
-                let message = "only an owner who is logged in, or the instance admin, may do this: no other login, and no key";
+            Manager::InstanceAdmin | Manager::User { role: Role::Owner, .. } => Ok(()),
+            Manager::Key(_) | Manager::User { .. } => {
+                let message = "only an owner who is logged in, or the instance admin, may do this";
                 Err(Error::new(Kind::NotPermitted, message))
             }
         }
     }
 
-    /// Refuses everyone but a person who may decide for the org.
+    /// Allows only the login of an owner or admin.
     pub fn require_human_decision(&self) -> Result<()> {
         match &self.who {
-            Who::User { role: Role::Owner | Role::Admin, .. } => Ok(()),
-            _ => Err(Error::new(Kind::NotPermitted, "only an owner or admin who is logged in may do this, not a key")),
+            Manager::User { role: Role::Owner | Role::Admin, .. } => Ok(()),
+            Manager::User { role: Role::Member, .. } => {
+                Err(Error::new(Kind::NotPermitted, "only an owner or admin may do this; your role is member"))
+            }
+            Manager::Key(_) | Manager::InstanceAdmin => {
+                Err(Error::new(Kind::NotPermitted, "only an owner or admin who is logged in may do this, not a key"))
+            }
         }
-    }
-}
-
-/// An event that waits for the change it tells of.
-struct Recorded {
-    access: Access,
-    event: Event,
-}
-
-impl Seal for Recorded {
-    fn apply(&self, tx: &mut OrgTx<'_, '_>) -> Result<()> {
-        let access = &self.access;
-        access.standing.check(tx, access.clock.now())?;
-        access.record(tx, self.event.clone())?;
-        for told in tx.told().to_vec() {
-            let event = Event::new(told.what, told.kind, told.id).with("togetherWith", self.event.entity_id.as_str());
-            access.record(tx, event)?;
-        }
-        Ok(())
     }
 }
 
 impl Guard {
-    /// Lets a management call in. `org` is the id or slug that the route or `?org=` names; without it the caller's own is meant.
-    /// Another org than the caller's does not exist for it.
+    /// Authenticates a management call. `org` is the id or slug from the route or `?org=`. Without it the caller's own org is used.
+    /// To the caller, other orgs do not exist.
     pub async fn access(&self, credential: &Credential<'_>, org: Option<&str>) -> Result<Access, Refusal> {
         if credential.authorization.is_none() && credential.login.is_some() {
             return self.login_access(credential, org).await;
@@ -233,35 +201,36 @@ impl Guard {
         let secret = bearer(credential.authorization)?;
         match self.presented_key(secret).await? {
             Presented::InstanceAdmin(key) => {
-                let org = org.ok_or_else(|| Error::invalid("org", "the instance admin says which org with ?org="))?;
+                let org = org.ok_or_else(|| Error::new(Kind::InvalidParams, "name an org with `?org=`"))?;
                 let org = self.find_org(org).await?.ok_or_else(no_such_org)?;
                 Ok(Access { standing: Standing::InstanceKey(key), ..self.operator_access(&org) })
             }
             Presented::Key(key) => {
-                // A session's key opens that session's door and nothing else.
-                if key.session.is_some() {
-                    let access = self.make_access(&key.org, Who::Key(key.id), ScopeSet::default(), key.cover);
-                    return Err(Refusal::ForbiddenTo(access.requester()));
-                }
+                // A session's key works only at that session's door.
                 self.rates.allowance_to_manage(&key.org, key.id.as_str(), self.key_rate()).take(1).await?;
+                if key.session.is_some() {
+                    let access = self.make_access(&key.org, Manager::Key(key.id), ScopeSet::default(), key.cover);
+                    let why = "a session's key works only for its own session; use an org's key or log in";
+                    return Err(Refusal::ForbiddenTo(Box::new(access.requester()), why));
+                }
                 self.require_own(&key.org, org).await?;
-                let access = self.make_access(&key.org, Who::Key(key.id), key.scopes, key.cover);
+                let access = self.make_access(&key.org, Manager::Key(key.id), key.scopes, key.cover);
                 Ok(Access { agents: key.agents, expires_at: key.expires_at, standing: Standing::Key(key.id), ..access })
             }
         }
     }
 
-    /// A place among the management calls under way, before anything of the request's body is read. People draw on a rate here; a
-    /// key has paid when it was let in.
+    /// Takes a slot for a management call before its body is read. Users are charged here; a key was charged when it was
+    /// authenticated.
     pub async fn begin(&self, access: &Access) -> Result<UnderWay, Refusal> {
         let allowance = self.rates.allowance_to_manage(access.org(), &access.who.label(), self.key_rate());
-        if matches!(access.who, Who::User { .. }) {
+        if matches!(access.who, Manager::User { .. }) {
             allowance.take(1).await?;
         }
         allowance.enter()
     }
 
-    /// Lets in whoever holds the instance admin's key, and nobody else.
+    /// Allows only the instance admin's key.
     pub async fn instance_access(&self, credential: &Credential<'_>) -> Result<(), Refusal> {
         match self.presented_key(bearer(credential.authorization)?).await? {
             Presented::InstanceAdmin(_) => Ok(()),
@@ -269,9 +238,9 @@ impl Guard {
         }
     }
 
-    /// The server's own hand in an org, for what it does by itself: the first start, an embedded door.
+    /// Access for the server itself, such as on the first start or for an embedded door.
     pub fn operator_access(&self, org: &OrgId) -> Access {
-        self.make_access(org, Who::InstanceAdmin, ScopeSet::EVERYTHING, ProjectCover::All)
+        self.make_access(org, Manager::InstanceAdmin, ScopeSet::EVERYTHING, ProjectCover::All)
     }
 
     pub(crate) async fn require_own(&self, own: &OrgId, asked: Option<&str>) -> Result<(), Refusal> {
@@ -283,11 +252,11 @@ impl Guard {
         }
     }
 
-    pub(crate) fn make_access(&self, org: &OrgId, who: Who, scopes: ScopeSet, cover: ProjectCover) -> Access {
-        // What a key may do for agents stands in its row.
+    pub(crate) fn make_access(&self, org: &OrgId, who: Manager, scopes: ScopeSet, cover: ProjectCover) -> Access {
+        // A key's agents are in its row.
         let agents = match &who {
-            Who::InstanceAdmin | Who::User { role: Role::Owner | Role::Admin, .. } => AgentCover::All,
-            Who::Key(_) | Who::User { role: Role::Member, .. } => AgentCover::none(),
+            Manager::InstanceAdmin | Manager::User { role: Role::Owner | Role::Admin, .. } => AgentCover::All,
+            Manager::Key(_) | Manager::User { role: Role::Member, .. } => AgentCover::none(),
         };
         Access {
             rows: self.rows_of(org),
@@ -305,7 +274,7 @@ impl Guard {
     }
 
     async fn find_org(&self, id_or_slug: &str) -> Result<Option<OrgId>> {
-        self.store.first(tenants::sql::FIND_ORG, &params![id_or_slug], |row| Ok(OrgId::from_row(row.text(0)?))).await
+        self.store.first(tenants::sql::FIND_ORG, &params![id_or_slug], |row| Ok(OrgId::from_row(row.text("org_id")?))).await
     }
 }
 

@@ -1,40 +1,59 @@
-//! One answer to "may this principal use this tool", asked by listing and calling alike.
+//! Decides whether a principal may use a tool. Listing and calling use the same function.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use base::{Error, Kind, Principal, RequestId, Result};
 use policy::{Decision, Input};
 use serde_json::Value;
-use store::OrgStore;
+use store::{Change, OrgStore};
 
 use crate::guard::Guard;
 use crate::identify::Caller;
-use crate::record::Record;
+use crate::record::OpenRecord;
 use crate::spec::{Capability, Spec};
 
-/// Proof that the gate let a call through. Only [`Guard::admit`] makes one, and a tool reaches rows only through one.
+/// Proof that the gate admitted a call. Only [`Guard::admit`] creates one, and a tool reaches rows only through it.
 #[derive(Clone)]
 pub struct Permit {
     caller: Arc<Caller>,
-    rows: OrgStore,
-    tool: &'static str,
+    change: Change,
+    tool: Cow<'static, str>,
     request: RequestId,
 }
 
+/// The gate's answer to a call that it does not refuse.
+pub enum Admission {
+    /// The call may run.
+    Admitted {
+        /// The proof.
+        permit: Permit,
+        /// The parsed and checked arguments.
+        arguments: Value,
+    },
+    /// The caller may use the tool, but the project's graph is off. This is an answer, not a refusal.
+    SwitchedOff,
+}
+
 impl Permit {
-    /// Who calls.
+    /// The caller.
     pub fn principal(&self) -> &Principal {
         self.caller.principal()
     }
 
-    /// The rows of the caller's org, and no others. What changes them first carries the call's record.
+    /// The rows of the caller's org, for reading.
     pub fn rows(&self) -> &OrgStore {
-        &self.rows
+        self.change.as_ref()
     }
 
-    /// The canonical name of the tool that was admitted.
-    pub fn tool(&self) -> &'static str {
-        self.tool
+    /// The same rows, for changes. The first change writes the call's audit entry.
+    pub fn change(&self) -> &Change {
+        &self.change
+    }
+
+    /// The canonical name of the tool.
+    pub fn tool(&self) -> &str {
+        &self.tool
     }
 
     /// The request.
@@ -44,26 +63,25 @@ impl Permit {
 }
 
 impl Guard {
-    /// Whether `caller` may see the tool, and if not, why: listing shows exactly what passes here.
+    /// Whether `caller` may see the tool; the error says why not. Listing shows exactly the tools that pass.
     pub fn visible(&self, caller: &Caller, spec: &Spec) -> Result<()> {
         may_ask(caller.principal(), spec)?;
         let decision = self.decision(caller, spec, Input::Any);
         if decision.allowed { Ok(()) } else { Err(not_permitted(spec)) }
     }
 
-    /// Lets a call through, or says why not: scope, allowlist and capability first, then the arguments, then policy. What was
-    /// found out on the way goes into `record`. `None` says that the caller may use the tool, and its graph is switched off:
-    /// that is an answer, not a refusal.
+    /// Admits a call, or says why not: checks scope, allowlist and capability, then the arguments, then policy. The findings are noted in
+    /// `record`.
     pub fn admit<E: From<Error>>(
         &self,
         caller: &Arc<Caller>,
         spec: &Spec,
-        record: &mut Record,
-        read_arguments: impl FnOnce(&mut Record) -> Result<Value, E>,
-    ) -> Result<Option<(Permit, Value)>, E> {
+        record: &mut OpenRecord,
+        read_arguments: impl FnOnce(&mut OpenRecord) -> Result<Value, E>,
+    ) -> Result<Admission, E> {
         if is_switched_off(caller.principal(), spec) {
             has_scope_and_is_named(caller.principal(), spec)?;
-            return Ok(None);
+            return Ok(Admission::SwitchedOff);
         }
         may_ask(caller.principal(), spec)?;
         let arguments = read_arguments(record)?;
@@ -74,16 +92,16 @@ impl Guard {
             return Err(not_permitted(spec).into());
         }
         let request = record.call().request;
-        let permit = Permit { caller: Arc::clone(caller), rows: record.sealed_rows(), tool: spec.name, request };
-        Ok(Some((permit, arguments)))
+        let permit = Permit { caller: Arc::clone(caller), change: record.change(), tool: spec.name.clone(), request };
+        Ok(Admission::Admitted { permit, arguments })
     }
 
     fn decision(&self, caller: &Caller, spec: &Spec, input: Input<'_>) -> Decision {
-        caller.policies().decide(caller.principal(), self.clock.now(), spec.name, input)
+        caller.policies().decide(caller.principal(), self.clock.now(), &spec.name, input)
     }
 }
 
-/// What does not depend on policy: scope and allowlist, then capability.
+/// The checks before policy: scope and allowlist, then capability.
 pub(crate) fn may_ask(principal: &Principal, spec: &Spec) -> Result<()> {
     has_scope_and_is_named(principal, spec)?;
     if !spec.needs.held_by(principal) {
@@ -92,27 +110,28 @@ pub(crate) fn may_ask(principal: &Principal, spec: &Spec) -> Result<()> {
     Ok(())
 }
 
-/// Whether a tool of the graph is called in a project whose graph is off.
+/// Whether a graph tool is called in a project whose graph is off.
 fn is_switched_off(principal: &Principal, spec: &Spec) -> bool {
     spec.needs == Capability::Graph && principal.project.is_some() && !spec.needs.held_by(principal)
 }
 
 fn has_scope_and_is_named(principal: &Principal, spec: &Spec) -> Result<()> {
     if !principal.scopes.has(spec.scope) {
-        return Err(refused(spec, "needs a scope this credential does not have", "scope").with("scope", spec.scope.word()));
+        let why = format!("needs the scope `{}`, which this credential does not have", spec.scope);
+        return Err(refused(spec, &why, "scope").with("scope", spec.scope.word()));
     }
     let safe_name = spec.safe_name();
-    if !principal.allowlist.names([spec.name, safe_name.as_str()]) {
+    if !principal.allowlist.names([&*spec.name, &*safe_name]) {
         return Err(refused(spec, "is not on this caller's allowlist", "allowlist"));
     }
     Ok(())
 }
 
-/// Which policy said no is for the org's people to know, not for the agent: they find it in the audit trail.
+/// The agent does not learn which policy denied the call. The org's users find it in the audit trail.
 fn not_permitted(spec: &Spec) -> Error {
     refused(spec, "is not permitted by this org's policies", "policy")
 }
 
 fn refused(spec: &Spec, why: &str, reason: &str) -> Error {
-    Error::new(Kind::NotPermitted, format!("`{}` {why}", spec.name)).with("tool", spec.name).with("reason", reason)
+    Error::new(Kind::NotPermitted, format!("`{}` {why}", spec.name)).with("tool", &*spec.name).with("reason", reason)
 }

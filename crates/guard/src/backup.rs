@@ -1,4 +1,4 @@
-//! What a backup must bear out: its secrets open with the master key, and its audit trails verify.
+//! Checks of a backup: its secrets decrypt with the master key, and its audit trails verify.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -12,11 +12,12 @@ use crate::audit::place_of;
 use crate::master::MasterKey;
 use crate::vault::Vault;
 
-/// Longest line of a file of checkpoints that is looked at: one has a few hundred bytes.
+/// The longest accepted line of a checkpoint file. A normal line has a few hundred bytes.
 const LINE_BYTES_MAX: usize = 64 * 1024;
-/// Broken trails that are named; the rest is counted.
+/// The most broken trails to list. The rest is only counted.
 const NAMED_MAX: usize = 20;
 
+const INSTANCE_COLUMNS: [&str; 2] = ["name", "value"];
 const KEY_COLUMNS: [&str; 7] = ["org_id", "kid", "public_key", "sealed_seed", "created_at", "revoked_at", "revoked_reason"];
 const EVENT_COLUMNS: [&str; 15] = [
     "org_id",
@@ -41,26 +42,26 @@ const EVENT_COLUMNS: [&str; 15] = [
 pub struct BrokenTrail {
     /// The org.
     pub org: String,
-    /// The first bad entry, when one is at fault.
+    /// The first bad entry, if an entry is the cause.
     pub sequence: Option<u64>,
     /// What is wrong.
     pub message: String,
 }
 
-/// What was found about the audit trails in a backup.
+/// The verification result of the audit trails in a backup.
 #[derive(Clone, Debug, Default)]
 pub struct Trails {
-    /// How many orgs have one.
+    /// The number of orgs with a trail.
     pub orgs: u64,
-    /// How many entries verify.
+    /// The number of verified entries.
     pub entries: u64,
-    /// How many trails do not verify.
+    /// The number of broken trails.
     pub broken_count: u64,
-    /// The first of these.
+    /// The first broken trails.
     pub broken: Vec<BrokenTrail>,
 }
 
-/// Looks at a backup as it is read.
+/// Checks a backup while it is read.
 pub struct BackupCheck {
     master: Option<(String, Vault)>,
     allow_broken: bool,
@@ -72,18 +73,18 @@ pub struct BackupCheck {
     trails: Trails,
 }
 
-/// What is passing by.
+/// The section that is being read.
 enum Looking {
     Away,
-    Instance([usize; 2]),
+    Instance([usize; INSTANCE_COLUMNS.len()]),
     Keys([usize; KEY_COLUMNS.len()]),
     Events([usize; EVENT_COLUMNS.len()]),
     Checkpoints { org: String, line: Vec<u8>, last: Vec<u8> },
 }
 
 impl BackupCheck {
-    /// Checks trails, and with a master key also that it is the one the data was written with. A broken trail is an error at the end
-    /// of the backup, unless it is allowed.
+    /// Checks the trails and, if a master key is given, that it matches the data. A broken trail is an error at the end of the backup,
+    /// unless `allow_broken`.
     pub fn new(master: Option<&MasterKey>, allow_broken: bool) -> Self {
         Self {
             master: master.map(|key| (key.fingerprint(), Vault::new(key))),
@@ -96,7 +97,7 @@ impl BackupCheck {
         }
     }
 
-    /// What was found.
+    /// The result.
     pub fn into_trails(self) -> Trails {
         self.trails
     }
@@ -109,14 +110,14 @@ impl BackupCheck {
     }
 
     fn key(&mut self, row: &Texts<'_, '_>) -> Result<()> {
-        let (org, kid) = (row.text(0)?, row.text(1)?);
-        if let (Some((_, vault)), Some(sealed), Some(id)) = (&self.master, row.maybe(3)?, OrgId::parse(org)) {
+        let (org, kid) = (row.text("org_id")?, row.text("kid")?);
+        if let (Some((_, vault)), Some(sealed), Some(id)) = (&self.master, row.maybe("sealed_seed")?, OrgId::parse(org)) {
             vault.open(&place_of(&id, kid), sealed).map_err(|_| wrong_key())?;
         }
-        let key = VerifyingKey::parse(row.text(2)?).ok_or_else(|| damaged("a public key is none"))?;
-        let jwk = Jwk::new(key, Timestamp::from_ms(row.int(4)?));
-        let jwk = match row.maybe_int(5)? {
-            Some(at) => jwk.revoked(Timestamp::from_ms(at), row.maybe(6)?.map(str::to_owned)),
+        let key = VerifyingKey::parse(row.text("public_key")?).ok_or_else(|| damaged("invalid public key"))?;
+        let jwk = Jwk::new(key, Timestamp::from_ms(row.int("created_at")?));
+        let jwk = match row.maybe_int("revoked_at")? {
+            Some(at) => jwk.revoked(Timestamp::from_ms(at), row.maybe("revoked_reason")?.map(str::to_owned)),
             None => jwk,
         };
         self.keys.entry(org.to_owned()).or_default().push(jwk);
@@ -124,33 +125,33 @@ impl BackupCheck {
     }
 
     fn event(&mut self, row: &Texts<'_, '_>) -> Result<()> {
-        let org = row.text(0)?;
+        let org = row.text("org_id")?;
         if self.following.as_ref().is_none_or(|(followed, _)| followed != org) {
             self.conclude();
             let verifier = self.verifier(org);
             self.following = Some((org.to_owned(), verifier));
         }
-        let text = |index| row.text(index).map(Cow::Borrowed);
-        let maybe = |index| Ok::<_, Error>(row.maybe(index)?.map(Cow::Borrowed));
+        let text = |name| row.text(name).map(Cow::Borrowed);
+        let maybe = |name| Ok::<_, Error>(row.maybe(name)?.map(Cow::Borrowed));
         let event = Event {
-            id: text(2)?,
-            workspace: text(0)?,
-            occurred_at: Timestamp::from_ms(row.int(3)?),
-            event_type: text(4)?,
-            actor_type: text(5)?,
-            actor_id: maybe(6)?,
-            entity_type: maybe(7)?,
-            entity_id: maybe(8)?,
-            request_id: maybe(9)?,
-            payload: text(10)?,
+            id: text("id")?,
+            workspace: text("org_id")?,
+            occurred_at: Timestamp::from_ms(row.int("occurred_at")?),
+            event_type: text("event_type")?,
+            actor_type: text("actor_type")?,
+            actor_id: maybe("actor_id")?,
+            entity_type: maybe("entity_type")?,
+            entity_id: maybe("entity_id")?,
+            request_id: maybe("request_id")?,
+            payload: text("payload")?,
         };
         let entry = Entry {
             event,
-            sequence: row.int(1)?.unsigned_abs(),
-            prev_hash: text(11)?,
-            entry_hash: text(12)?,
-            signature: text(13)?,
-            kid: text(14)?,
+            sequence: row.int("sequence")?.unsigned_abs(),
+            prev_hash: text("prev_hash")?,
+            entry_hash: text("entry_hash")?,
+            signature: text("signature")?,
+            kid: text("kid")?,
         };
         if let Some((_, verifier)) = &mut self.following {
             verifier.push(&entry);
@@ -163,7 +164,7 @@ impl BackupCheck {
         Box::new(Verifier::new(&jwks, self.newest.remove(org), Some(org)))
     }
 
-    /// The verdict on the trail that was followed last.
+    /// Finishes the current trail.
     fn conclude(&mut self) {
         let Some((org, verifier)) = self.following.take() else { return };
         let report = verifier.finish();
@@ -181,7 +182,7 @@ impl BackupCheck {
 impl Visitor for BackupCheck {
     fn table(&mut self, name: &str, columns: &[String]) -> Result<()> {
         self.looking = match name {
-            "instance" => Looking::Instance(places(columns, ["name", "value"])?),
+            "instance" => Looking::Instance(places(columns, INSTANCE_COLUMNS)?),
             "audit_keys" => Looking::Keys(places(columns, KEY_COLUMNS)?),
             "audit_events" => Looking::Events(places(columns, EVENT_COLUMNS)?),
             _ => Looking::Away,
@@ -192,11 +193,11 @@ impl Visitor for BackupCheck {
     fn row(&mut self, values: &[Param<'_>]) -> Result<()> {
         match self.looking {
             Looking::Instance(places) => {
-                let row = Texts { values, places: &places };
-                self.instance(row.text(0)?, row.text(1)?)
+                let row = Texts { values, names: &INSTANCE_COLUMNS, places: &places };
+                self.instance(row.text("name")?, row.text("value")?)
             }
-            Looking::Keys(places) => self.key(&Texts { values, places: &places }),
-            Looking::Events(places) => self.event(&Texts { values, places: &places }),
+            Looking::Keys(places) => self.key(&Texts { values, names: &KEY_COLUMNS, places: &places }),
+            Looking::Events(places) => self.event(&Texts { values, names: &EVENT_COLUMNS, places: &places }),
             Looking::Away | Looking::Checkpoints { .. } => Ok(()),
         }
     }
@@ -214,7 +215,7 @@ impl Visitor for BackupCheck {
         let Looking::Checkpoints { line, last, .. } = &mut self.looking else { return Ok(()) };
         for piece in bytes.split_inclusive(|byte| *byte == b'\n') {
             if line.len() + piece.len() > LINE_BYTES_MAX {
-                return Err(damaged("a checkpoint is longer than any may be"));
+                return Err(damaged("a checkpoint is too long"));
             }
             line.extend_from_slice(piece);
             if line.ends_with(b"\n") {
@@ -237,7 +238,7 @@ impl Visitor for BackupCheck {
     }
 
     fn end(&mut self) -> Result<()> {
-        // A trail of which nothing is left, and a checkpoint that tells of entries.
+        // A trail without any entries although a checkpoint exists.
         let orgs: Vec<_> = self.newest.keys().filter(|org| self.keys.contains_key(*org)).cloned().collect();
         for org in orgs {
             let verifier = self.verifier(&org);
@@ -248,7 +249,8 @@ impl Visitor for BackupCheck {
             Some(broken) if !self.allow_broken => Err(Error::new(
                 Kind::Conflict,
                 format!(
-                    "the audit trail of {} does not verify: {} ({} trail(s) in all); another backup may be good, and --allow-broken-audit restores this one as it is",
+                    "the audit trail of {} does not verify: {} ({} trail(s) in all); try another backup, or restore this one as it is with \
+                     --allow-broken-audit",
                     broken.org, broken.message, self.trails.broken_count
                 ),
             )),
@@ -257,49 +259,53 @@ impl Visitor for BackupCheck {
     }
 }
 
-/// The columns of a row that are looked at, by their order in our list.
+/// The needed columns of a row, by their position in our list.
 struct Texts<'v, 'p> {
     values: &'v [Param<'p>],
+    names: &'static [&'static str],
     places: &'v [usize],
 }
 
 impl<'p> Texts<'_, 'p> {
-    fn value(&self, index: usize) -> Result<Param<'p>> {
-        let place = self.places.get(index).and_then(|place| self.values.get(*place));
-        place.copied().ok_or_else(|| damaged("a row is too short"))
+    fn value(&self, name: &str) -> Result<Param<'p>> {
+        let ours = self.names.iter().zip(self.places).find(|(ours, _)| **ours == name);
+        let (_, place) = ours.ok_or_else(|| Error::internal(format_args!("column `{name}` is not one that is looked at")))?;
+        self.values.get(*place).copied().ok_or_else(|| damaged("a row is too short"))
     }
 
-    fn maybe(&self, index: usize) -> Result<Option<&'p str>> {
-        match self.value(index)? {
+    fn maybe(&self, name: &str) -> Result<Option<&'p str>> {
+        match self.value(name)? {
             Param::Text(text) => Ok(Some(text)),
             Param::Null => Ok(None),
-            _ => Err(damaged("a value is no text")),
+            _ => Err(damaged("a value is not text")),
         }
     }
 
-    fn text(&self, index: usize) -> Result<&'p str> {
-        self.maybe(index)?.ok_or_else(|| damaged("a value is missing"))
+    fn text(&self, name: &str) -> Result<&'p str> {
+        self.maybe(name)?.ok_or_else(|| damaged("a value is missing"))
     }
 
-    fn maybe_int(&self, index: usize) -> Result<Option<i64>> {
-        match self.value(index)? {
+    fn maybe_int(&self, name: &str) -> Result<Option<i64>> {
+        match self.value(name)? {
             Param::Int(value) => Ok(Some(value)),
             Param::Null => Ok(None),
-            _ => Err(damaged("a value is no number")),
+            _ => Err(damaged("a value is not a number")),
         }
     }
 
-    fn int(&self, index: usize) -> Result<i64> {
-        self.maybe_int(index)?.ok_or_else(|| damaged("a value is missing"))
+    fn int(&self, name: &str) -> Result<i64> {
+        self.maybe_int(name)?.ok_or_else(|| damaged("a value is missing"))
     }
 }
 
-/// Where each of our columns stands in a table's.
+/// The positions of our columns in a table.
 fn places<const N: usize>(columns: &[String], ours: [&str; N]) -> Result<[usize; N]> {
     let mut places = [0; N];
     for (place, name) in places.iter_mut().zip(ours) {
-        *place =
-            columns.iter().position(|column| column == name).ok_or_else(|| damaged(&format!("there is no column `{name}`")))?;
+        *place = columns
+            .iter()
+            .position(|column| column == name)
+            .ok_or_else(|| damaged(&format!("the column `{name}` is missing")))?;
     }
     Ok(places)
 }
@@ -307,7 +313,7 @@ fn places<const N: usize>(columns: &[String], ours: [&str; N]) -> Result<[usize;
 fn wrong_key() -> Error {
     Error::new(
         Kind::Conflict,
-        "this is not the master key that the backup was written with: pass the right one with --master-key-file or TOOLCRIB_MASTER_KEY",
+        "wrong master key for this backup; pass the right one with --master-key-file or TOOLCRIB_MASTER_KEY",
     )
 }
 

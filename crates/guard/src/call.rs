@@ -1,19 +1,20 @@
-//! What is recorded of every call, refused and failed ones too. Audit, hooks and metrics read this and nothing else.
+//! The record of a call, including refused and failed ones. Audit, hooks and metrics use it.
 
 use std::borrow::Cow;
 use std::sync::Arc;
 
-use base::limits::NAME_CHARS_MAX;
-use base::{Actor, AgentId, Door, KeyId, Kind, OrgId, Principal, ProjectId, RequestId, SessionId, Timestamp};
+use base::limits::{NAME_CHARS_MAX, POLICIES_NAMED_MAX};
+use base::{Actor, AgentId, Door, EventKind, KeyId, Kind, OrgId, Principal, ProjectId, RequestId, SessionId, Timestamp};
 use policy::Decision;
 use serde_json::{Map, Value, json};
 
 use crate::audit::Event;
+use crate::spec::Spec;
 
-/// One call, from the moment its principal was known.
+/// One call, from when its principal is known.
 #[derive(Clone, Debug)]
 pub struct CallRecord {
-    /// The answer's `x-request-id`.
+    /// The `x-request-id` of the answer.
     pub request: RequestId,
     /// The tenant.
     pub org: OrgId,
@@ -21,81 +22,83 @@ pub struct CallRecord {
     pub project: Option<ProjectId>,
     /// The session, on the session door.
     pub session: Option<SessionId>,
-    /// The registered agent, if one acts.
+    /// The registered agent, if any.
     pub agent: Option<AgentId>,
-    /// The key that was presented, if it was an org's.
+    /// The org's key that was used, if any.
     pub key: Option<KeyId>,
-    /// The way in.
+    /// The door.
     pub door: Door,
-    /// The canonical name of the tool, or the name that was asked for when there is no such tool.
+    /// The canonical name of the tool, or the requested name if there is no such tool.
     pub tool: Cow<'static, str>,
-    /// The name that was asked for, where that is another spelling.
+    /// Whether there is such a tool.
+    pub is_known: bool,
+    /// The requested name, if it is another spelling.
     pub alias: Option<String>,
     /// When the call began.
     pub started_at: Timestamp,
-    /// How long it took.
+    /// Its duration.
     pub duration_us: u64,
-    /// How it ended.
-    pub outcome: Outcome,
-    /// The JSON-RPC code of the answer, where it is an error.
+    /// Its outcome.
+    pub outcome: CallOutcome,
+    /// The JSON-RPC error code of the answer, if any.
     pub code: Option<i64>,
-    /// The arguments' keyed digest, once they were looked at.
+    /// The keyed digest of the arguments, once they were read.
     pub arguments: Option<String>,
-    /// What policy said, once it was asked.
+    /// The policy decision, once it was made.
     pub decision: Option<Decision>,
-    /// Which policies were asked.
+    /// The hash of the evaluated policies.
     pub policy_set: Option<String>,
-    /// The call did not end well, and what it had changed before that stands: an entry of its own says that it was done.
+    /// The call did not succeed, but its change was committed. A separate entry records the change.
     pub effect_stands: bool,
 }
 
-/// How a call ended.
+/// The outcome of a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Outcome {
-    /// It answered.
+pub enum CallOutcome {
+    /// It succeeded.
     Completed,
-    /// The tool answered, and its answer says that it failed.
+    /// The tool reported a failure in its answer.
     ToolError,
-    /// The gate said no, before anything was done.
+    /// The gate refused it before anything was done.
     Refused(Kind),
-    /// It failed after the gate.
+    /// It failed after it was admitted.
     Failed(Kind),
-    /// The caller went away.
+    /// The caller disconnected.
     Cancelled,
 }
 
-impl Outcome {
+impl CallOutcome {
     /// The word in metrics, logs and the audit trail.
     pub const fn word(self) -> &'static str {
         match self {
-            Outcome::Completed => "completed",
-            Outcome::ToolError => "tool_error",
-            Outcome::Refused(_) => "refused",
-            Outcome::Failed(_) => "failed",
-            Outcome::Cancelled => "cancelled",
+            CallOutcome::Completed => "completed",
+            CallOutcome::ToolError => "tool_error",
+            CallOutcome::Refused(_) => "refused",
+            CallOutcome::Failed(_) => "failed",
+            CallOutcome::Cancelled => "cancelled",
         }
     }
 
-    /// What kind of failure it was, if it was one that has a kind.
+    /// The kind of the failure, if it has one.
     pub const fn kind(self) -> Option<Kind> {
         match self {
-            Outcome::Refused(kind) | Outcome::Failed(kind) => Some(kind),
-            Outcome::Completed | Outcome::ToolError | Outcome::Cancelled => None,
+            CallOutcome::Refused(kind) | CallOutcome::Failed(kind) => Some(kind),
+            CallOutcome::Completed | CallOutcome::ToolError | CallOutcome::Cancelled => None,
         }
     }
 
-    const fn event_type(self) -> &'static str {
+    const fn event(self) -> EventKind {
         match self {
-            Outcome::Completed => "call.completed",
-            Outcome::Refused(_) => "call.refused",
-            Outcome::Failed(_) | Outcome::ToolError => "call.failed",
-            Outcome::Cancelled => "call.cancelled",
+            CallOutcome::Completed => EventKind::CallCompleted,
+            CallOutcome::Refused(_) => EventKind::CallRefused,
+            CallOutcome::Failed(_) | CallOutcome::ToolError => EventKind::CallFailed,
+            CallOutcome::Cancelled => EventKind::CallCancelled,
         }
     }
 }
 
 impl CallRecord {
-    /// A call that has just begun.
+    /// Starts the record of a call.
     pub(crate) fn begin(principal: &Principal, request: RequestId, tool: &str, now: Timestamp) -> Self {
         let (session, agent, key) = match &principal.actor {
             Actor::Session { id, agent, key, .. } => (Some(*id), *agent, *key),
@@ -110,10 +113,11 @@ impl CallRecord {
             key,
             door: principal.door(),
             tool: Cow::Owned(recordable(tool)),
+            is_known: false,
             alias: None,
             started_at: now,
             duration_us: 0,
-            outcome: Outcome::Cancelled,
+            outcome: CallOutcome::Cancelled,
             code: None,
             arguments: None,
             decision: None,
@@ -122,15 +126,16 @@ impl CallRecord {
         }
     }
 
-    /// The tool turned out to be known as `canonical`.
-    pub(crate) fn names(&mut self, canonical: &'static str) {
-        let asked = std::mem::replace(&mut self.tool, Cow::Borrowed(canonical));
-        self.alias = Some(asked.into_owned()).filter(|asked| asked != canonical);
+    /// Sets the tool, once it is known.
+    pub(crate) fn names(&mut self, tool: &Spec) {
+        let asked = std::mem::replace(&mut self.tool, tool.name.clone());
+        self.is_known = true;
+        self.alias = Some(asked.into_owned()).filter(|asked| *asked != tool.name);
     }
 
-    /// The call as the audit trail keeps it.
+    /// The audit event of the call.
     pub(crate) fn event(&self) -> Event {
-        let event = Event::new(self.outcome.event_type(), "tool", &self.tool)
+        let event = Event::new(self.outcome.event(), "tool", &self.tool)
             .with("outcome", self.outcome.word())
             .with("door", self.door.word())
             .with("startedAt", self.started_at.rfc3339())
@@ -152,7 +157,7 @@ impl CallRecord {
         }
     }
 
-    /// Milliseconds with three decimals, which a double holds exactly enough.
+    /// Milliseconds with three decimals.
     pub fn duration_ms(&self) -> f64 {
         self.duration_us as f64 / 1_000.0
     }
@@ -164,7 +169,7 @@ impl CallRecord {
         spelled.insert("policies".to_owned(), named(&decision.policies));
         spelled.insert("policySet".to_owned(), json!(self.policy_set));
         if !decision.errors.is_empty() {
-            let policies = decision.errors.iter().take(POLICIES_MAX).map(|failure| json!(failure.policy));
+            let policies = decision.errors.iter().take(POLICIES_NAMED_MAX).map(|failure| json!(failure.policy));
             spelled.insert("errors".to_owned(), policies.collect());
         }
         if let Some(would_be) = &decision.log_only {
@@ -175,14 +180,11 @@ impl CallRecord {
     }
 }
 
-/// A name as it was asked for, short and printable enough to be kept: it is the caller's own text.
+/// A requested name, shortened and printable, because it is the caller's text.
 fn recordable(name: &str) -> String {
     name.chars().take(NAME_CHARS_MAX).map(|c| if c.is_control() { char::REPLACEMENT_CHARACTER } else { c }).collect()
 }
 
-/// Most policies that one entry names: a thousand that agree tell no more than the first few.
-const POLICIES_MAX: usize = 20;
-
 fn named(policies: &[Arc<str>]) -> Value {
-    policies.iter().take(POLICIES_MAX).map(|name| json!(name)).collect()
+    policies.iter().take(POLICIES_NAMED_MAX).map(|name| json!(name)).collect()
 }

@@ -1,4 +1,4 @@
-//! Counting failed attempts, so that nobody can guess for long. Attempts on unknown names count like any other.
+//! Counts failed attempts to limit guessing. Attempts with unknown names count too.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -9,13 +9,13 @@ use crate::refusal::Refusal;
 
 const WINDOW_MS: i64 = 60_000;
 
-/// Failures of the last minute, by name.
+/// Failures in the last minute, by name.
 pub(crate) struct Failures {
     clock: Clock,
     windows: Cache<String, Arc<Mutex<Window>>>,
 }
 
-/// What attempts are counted under, and how many of them may fail in a minute.
+/// A name to count attempts under, and how many may fail per minute.
 pub(crate) struct Attempts {
     pub(crate) name: String,
     pub(crate) max: u32,
@@ -31,7 +31,7 @@ impl Failures {
         Self { clock, windows: Cache::new(limits::LIMITER_CACHE_MAX) }
     }
 
-    /// Refuses when there were too many failures under one of the names in its minute.
+    /// Refuses if one of the names had too many failures in its minute.
     pub(crate) fn check(&self, names: &[Attempts]) -> Result<(), Refusal> {
         let now = self.clock.now();
         for (name, max) in names.iter().map(|attempts| (&attempts.name, attempts.max)) {
@@ -46,10 +46,10 @@ impl Failures {
         Ok(())
     }
 
-    /// Counts an attempt under each name, whatever comes of it: as many as may fail and not one more, however many are made at
-    /// once. Those beyond are refused, whether or not they are right.
+    /// Counts an attempt under each name before its result is known, so that concurrent attempts cannot exceed the limit. Attempts over
+    /// the limit are refused, whether or not they are right.
     pub(crate) fn attempt(&self, names: &[Attempts]) -> Result<(), Refusal> {
-        // Who is refused under one name adds nothing to the other: nobody locks out someone else's.
+        // An attempt refused under one name does not count under the other, so nobody can lock out somebody else.
         self.check(names)?;
         let now = self.clock.now();
         for Attempts { name, max } in names {
@@ -65,7 +65,7 @@ impl Failures {
         Ok(())
     }
 
-    /// The attempt was right: it was no failure.
+    /// Uncounts a successful attempt.
     pub(crate) fn forgive(&self, names: &[Attempts]) {
         for window in names.iter().filter_map(|attempts| self.windows.get(&attempts.name)) {
             let mut window = window.lock().unwrap_or_else(PoisonError::into_inner);
@@ -75,7 +75,7 @@ impl Failures {
 }
 
 impl Window {
-    /// Whether its minute is still running. A clock that was set back must not lock anyone out for longer than that.
+    /// Whether its minute is still running. If the clock was set back, nobody is locked out for longer than that.
     fn is_of(&self, now: Timestamp) -> bool {
         now >= self.since && now < self.since.plus_ms(WINDOW_MS)
     }
@@ -85,7 +85,7 @@ impl Window {
             return Ok(());
         }
         let wait_ms = self.since.plus_ms(WINDOW_MS).ms().saturating_sub(now.ms()).unsigned_abs();
-        Err(Refusal::TooManyRequests { retry_after_seconds: wait_ms.div_ceil(1_000).max(1) })
+        Err(Refusal::TooManyRequests { retry_after_seconds: wait_ms.div_ceil(1_000).max(1), spent: "too many failed attempts" })
     }
 }
 
@@ -98,7 +98,7 @@ mod tests {
     }
 
     #[test]
-    fn ten_failures_close_the_door_for_the_rest_of_the_minute() {
+    fn ten_failures_lock_out_for_the_rest_of_the_minute() {
         let clock = Clock::manual(Timestamp::from_ms(1_000_000));
         let failures = Failures::new(clock.clone());
         let name = named("agent:a", 10);
@@ -106,26 +106,26 @@ mod tests {
             assert!(failures.attempt(&name).is_ok());
         }
         clock.advance_ms(20_000);
-        assert!(matches!(failures.check(&name), Err(Refusal::TooManyRequests { retry_after_seconds: 40 })));
+        assert!(matches!(failures.check(&name), Err(Refusal::TooManyRequests { retry_after_seconds: 40, .. })));
         assert!(failures.check(&named("agent:b", 10)).is_ok());
         clock.advance_ms(40_000);
         assert!(failures.check(&name).is_ok());
     }
 
     #[test]
-    fn each_name_has_its_own_most() {
+    fn each_name_has_its_own_limit() {
         let failures = Failures::new(Clock::manual(Timestamp::from_ms(1_000_000)));
         let [pair] = named("login:a/1", 2);
         let [account] = named("user:a", 3);
         let names = [pair, account];
         assert!(failures.attempt(&names).is_ok() && failures.attempt(&names).is_ok());
-        assert!(failures.attempt(&names).is_err(), "the pair is spent");
+        assert!(failures.attempt(&names).is_err(), "the pair is at its limit");
         assert!(failures.attempt(&named("user:a", 3)).is_ok(), "a refused attempt is not counted under the other name");
         assert!(failures.attempt(&named("user:a", 3)).is_err());
     }
 
     #[test]
-    fn a_clock_that_jumps_back_locks_nobody_out() {
+    fn clock_set_back_locks_nobody_out() {
         let clock = Clock::manual(Timestamp::from_ms(1_000_000));
         let failures = Failures::new(clock.clone());
         assert!(failures.attempt(&named("a", 1)).is_ok());

@@ -1,12 +1,12 @@
-//! Refusals that are on the record: a 403 at a door, and one of the management API. The first few of a credential in a minute have an
-//! entry each; the rest of that minute is one entry with their number, so that nobody fills a trail by being refused.
+//! Audits refusals with 403, at a door or at the management API. The first few of a credential in a minute get an entry each. The rest
+//! of that minute gets one entry with their number, so that refusals cannot fill a trail.
 
 use std::collections::HashMap;
 use std::fmt;
 use std::sync::{Mutex, PoisonError};
 
 use base::limits::{FORBIDDEN_A_MINUTE, LIMITER_CACHE_MAX};
-use base::{OrgId, RequestId, Result, Timestamp};
+use base::{EventKind, OrgId, RequestId, Result, Timestamp};
 use store::OrgStore;
 
 use crate::access::Access;
@@ -15,7 +15,7 @@ use crate::guard::Guard;
 
 const MINUTE_MS: i64 = 60_000;
 
-/// Who made a management call, and whose record tells of it. It gives no way to the org's rows.
+/// The caller of a management call, and the org whose trail records it. It gives no access to the org's rows.
 #[derive(Clone)]
 pub struct Requester {
     pub(crate) rows: OrgStore,
@@ -29,17 +29,17 @@ impl fmt::Debug for Requester {
 }
 
 impl Access {
-    /// Who makes this call.
+    /// The caller of this access.
     pub fn requester(&self) -> Requester {
         Requester { rows: self.rows.clone(), by: self.by() }
     }
 }
 
-/// What credentials were refused lately.
+/// Recent refusals by credential.
 #[derive(Default)]
 pub(crate) struct Forbidden(Mutex<HashMap<(OrgId, String), Window>>);
 
-/// The minute that runs for one credential in one org.
+/// The current minute of one credential in one org.
 struct Window {
     since: Timestamp,
     recorded: u32,
@@ -47,7 +47,7 @@ struct Window {
     actor_type: &'static str,
 }
 
-/// Refusals that were counted instead of recorded.
+/// Refusals that were counted instead of audited.
 #[derive(Debug, PartialEq, Eq)]
 struct Counted {
     org: OrgId,
@@ -58,7 +58,7 @@ struct Counted {
 }
 
 impl Forbidden {
-    /// Whether this refusal gets an entry of its own. Otherwise it is counted.
+    /// Whether this refusal gets its own entry. Otherwise it is counted.
     fn is_recorded(&self, org: &OrgId, by: &By, now: Timestamp) -> bool {
         let mut windows = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let name = (*org, by.actor_id.clone());
@@ -70,7 +70,7 @@ impl Forbidden {
         }
         let fresh = Window { since: now, recorded: 0, counted: 0, actor_type: by.actor_type };
         let window = windows.entry(name).or_insert(fresh);
-        // A minute whose number is not written yet goes on, so that the number is not lost.
+        // A minute with an unwritten count is extended, so that the count is not lost.
         if !window.is_of(now) && window.counted == 0 {
             (window.since, window.recorded) = (now, 0);
         }
@@ -82,7 +82,7 @@ impl Forbidden {
         false
     }
 
-    /// Takes the number of one credential's last minute, if that is over.
+    /// Takes the count of one credential's last minute, if that is over.
     fn take_last(&self, org: &OrgId, by: &By, now: Timestamp) -> Option<Counted> {
         let mut windows = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let name = (*org, by.actor_id.clone());
@@ -92,7 +92,7 @@ impl Forbidden {
         Some(Counted { org: *org, actor_type, actor_id: name.1, since, count })
     }
 
-    /// Takes the numbers of the minutes that are over, or of all.
+    /// Takes the counts of the minutes that are over, or all of them.
     fn take(&self, now: Timestamp, all: bool) -> Vec<Counted> {
         let mut windows = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let mut taken = Vec::new();
@@ -109,7 +109,7 @@ impl Forbidden {
         taken
     }
 
-    /// Keeps a number that could not be written for the next time.
+    /// Puts a count back that could not be written.
     fn give_back(&self, counted: Counted) {
         let mut windows = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let Counted { org, actor_type, actor_id, since, count } = counted;
@@ -126,14 +126,14 @@ impl Window {
 }
 
 impl Guard {
-    /// Puts a refused management call (403) on the record of the org that it concerns, or counts it.
+    /// Audits a refused management call (403) in the trail of its org, or counts it.
     pub async fn record_forbidden_call(&self, by: &Requester, request: RequestId, route: &str, reason: &str) -> Result<()> {
-        let event = Event::new("api.forbidden", "route", route).with("reason", reason);
+        let event = Event::new(EventKind::ApiForbidden, "route", route).with("reason", reason);
         self.note_forbidden(&by.rows, &By { request: Some(request), ..by.by.clone() }, event).await
     }
 
-    /// Puts on the record that somebody read through the management API what agents wrote: `what` (memory, graph) of a project, by
-    /// which route, and which of it where the route names one thing.
+    /// Audits that a caller read agents' data through the management API: `what` (memory, graph), the project, the route, and the id if
+    /// the route has one.
     pub async fn record_read(
         &self,
         by: &Requester,
@@ -143,7 +143,7 @@ impl Guard {
         route: &str,
         ids: Vec<(String, String)>,
     ) -> Result<()> {
-        let mut event = Event::new("data.read", what, project).with("route", route);
+        let mut event = Event::new(EventKind::DataRead, what, project).with("route", route);
         for (name, id) in ids {
             event = event.with(&name, id);
         }
@@ -152,7 +152,7 @@ impl Guard {
 
     pub(crate) async fn note_forbidden(&self, rows: &OrgStore, by: &By, event: Event) -> Result<()> {
         let now = self.clock.now();
-        // The number of the minute before comes first, so that the trail tells things in their order.
+        // The count of the previous minute comes first, to keep the trail in chronological order.
         if let Some(counted) = self.forbidden.take_last(rows.org(), by, now) {
             self.record_count(counted).await?;
         }
@@ -162,7 +162,7 @@ impl Guard {
         self.ledger.note(rows, by, event)?.await
     }
 
-    /// Puts on the record how many refusals were counted in minutes that are over, or until now. What cannot be written is kept.
+    /// Writes the counts of minutes that are over, or all counts, to the audit trail. A count that cannot be written is kept.
     pub async fn record_counted(&self, until_now: bool) -> Result<()> {
         let mut failed = Ok(());
         for counted in self.forbidden.take(self.clock.now(), until_now) {
@@ -175,7 +175,7 @@ impl Guard {
 
     async fn record_count(&self, counted: Counted) -> Result<()> {
         let by = By { actor_type: counted.actor_type, actor_id: counted.actor_id.clone(), request: None };
-        let event = Event::new("refusals.counted", counted.actor_type, &counted.actor_id)
+        let event = Event::new(EventKind::RefusalsCounted, counted.actor_type, &counted.actor_id)
             .with("count", counted.count)
             .with("since", counted.since.rfc3339());
         let noted = match self.ledger.note(&self.rows_of(&counted.org), &by, event) {
@@ -194,13 +194,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn ten_a_minute_are_recorded_and_the_rest_is_counted() {
+    fn ten_refusals_per_minute_are_recorded_and_the_rest_counted() {
         let (forbidden, start) = (Forbidden::default(), Timestamp::from_ms(1_000_000));
         let org = OrgId::new(start);
         let by = |id: &str| By { actor_type: "key", actor_id: id.to_owned(), request: None };
         let recorded = (0..1_000).filter(|_| forbidden.is_recorded(&org, &by("key_1"), start)).count();
         assert_eq!(recorded, FORBIDDEN_A_MINUTE as usize);
-        assert!(forbidden.is_recorded(&org, &by("key_2"), start), "another credential has its own minute");
+        assert!(forbidden.is_recorded(&org, &by("key_2"), start), "another credential has its own limit");
         assert!(forbidden.take(start, false).is_empty());
         let later = start.plus_ms(MINUTE_MS);
         let counted = forbidden.take(later, false).pop().unwrap();

@@ -1,5 +1,5 @@
-//! Records that nobody waits for: of calls whose callers went away, and of calls that failed because their record could not be
-//! written. They are tried until they are written.
+//! Audit entries that no caller waits for: of calls whose callers disconnected, and of calls that failed because their entry could not
+//! be written. They are retried until they are written.
 
 use std::future::Future;
 use std::pin::Pin;
@@ -15,25 +15,25 @@ use crate::audit::{By, Ledger};
 use crate::call::CallRecord;
 use crate::guard::Guard;
 
-/// An entry under way.
+/// An entry that is being written.
 pub(crate) type Writing = Pin<Box<dyn Future<Output = Result<()>> + Send>>;
 
-/// How often an entry is tried before it is given up, and how long apart: a little longer each time, some minutes in all.
+/// How often an entry is retried before it is given up, and at which intervals: increasing, a few minutes in total.
 const TRIES_MAX: u32 = 12;
 const PAUSE_MS: u64 = 50;
 const PAUSE_MS_MAX: u64 = 60_000;
 
-/// One record.
+/// One late record.
 pub(crate) struct Late {
     pub(crate) ledger: Arc<Ledger>,
     pub(crate) rows: OrgStore,
     pub(crate) by: By,
     pub(crate) call: CallRecord,
-    /// The first try, where it is under way already.
+    /// The first attempt, if it has already started.
     pub(crate) first: Option<Writing>,
 }
 
-/// The records that wait.
+/// The queue of late records.
 pub(crate) struct LateRecords {
     queue: mpsc::Sender<Late>,
     waiting: Mutex<mpsc::Receiver<Late>>,
@@ -47,14 +47,14 @@ impl Default for LateRecords {
 }
 
 impl LateRecords {
-    /// The way to hand a record over.
+    /// The sender of the queue.
     pub(crate) fn queue(&self) -> mpsc::Sender<Late> {
         self.queue.clone()
     }
 }
 
 impl Guard {
-    /// Sees to late records until `stopping` turns true.
+    /// Writes late records until `stopping` turns true.
     pub async fn write_late_records(&self, mut stopping: watch::Receiver<bool>) {
         let mut waiting = self.late.waiting.lock().await;
         loop {
@@ -69,7 +69,7 @@ impl Guard {
         }
     }
 
-    /// Writes the late records that are left when no more calls come.
+    /// Writes the remaining records after the last call.
     pub async fn write_last_records(&self) {
         let mut waiting = self.late.waiting.lock().await;
         let (_stop, mut stopping) = watch::channel(true);
@@ -80,7 +80,7 @@ impl Guard {
 }
 
 impl Late {
-    /// Tries until it is written. When the server stops, it is tried at once, and not for long.
+    /// Retries until the record is written. When the server stops, it is retried at once, but only briefly.
     async fn write(mut self, stopping: &mut watch::Receiver<bool>) {
         let mut pause = PAUSE_MS;
         for tries in 1..=TRIES_MAX {
@@ -90,24 +90,24 @@ impl Late {
             };
             let Err(error) = written else {
                 if tries > 1 {
-                    tracing::info!(request = %self.call.request, tries, "the record of a call was written late");
+                    tracing::info!(request = %self.call.request, tries, "audit entry of a call written late");
                 }
                 return;
             };
             tracing::error!(
                 request = %self.call.request, tool = %self.call.tool, outcome = self.call.outcome.word(), tries, %error,
-                "the record of a call could not be written and is tried again"
+                "cannot write the audit entry of a call; retrying"
             );
             tokio::select! {
                 () = tokio::time::sleep(Duration::from_millis(pause)) => {}
-                // Then only the pauses count that are over soon.
+                // When the server stops, only short pauses are allowed.
                 _ = stopping.wait_for(|stopping| *stopping), if pause > PAUSE_MS => {}
             }
             pause = (pause * 2).min(PAUSE_MS_MAX);
         }
         tracing::error!(
             request = %self.call.request, tool = %self.call.tool, outcome = self.call.outcome.word(),
-            "the record of a call is given up: the audit trail does not tell of it"
+            "giving up the audit entry of a call; it is missing from the audit trail"
         );
     }
 

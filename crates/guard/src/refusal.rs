@@ -1,10 +1,10 @@
-//! How a door refuses before a request has become a call.
+//! Refusals before a request becomes a call.
 
 use base::Error;
 
 use crate::forbidden::Requester;
 
-/// Why a request went no further than the door.
+/// Why a request was refused.
 #[derive(Clone, Debug)]
 pub enum Refusal {
     /// 401: no credential, or one that is malformed, unknown, revoked or expired.
@@ -13,21 +13,23 @@ pub enum Refusal {
     SessionNotFound,
     /// 403: the key belongs to another org, or does not cover the project.
     Forbidden,
-    /// 403 for a management call whose caller is known: whoever answers puts it on the record.
-    ForbiddenTo(Requester),
-    /// 410: the session was ended or has expired.
+    /// 403 for a management call with a known caller, and the reason. It must be audited.
+    ForbiddenTo(Box<Requester>, &'static str),
+    /// 410: the session has ended or expired.
     SessionEnded,
-    /// 429: come back later.
+    /// 429: retry later.
     TooManyRequests {
         /// Whole seconds, at least 1.
         retry_after_seconds: u64,
+        /// Which limit was reached, for the log.
+        spent: &'static str,
     },
-    /// 503: the server has as much under way as it can hold.
+    /// 503: the server has reached its memory limit.
     Busy {
         /// Whole seconds, at least 1.
         retry_after_seconds: u64,
     },
-    /// The door could not find out.
+    /// An internal failure.
     Failed(Error),
 }
 

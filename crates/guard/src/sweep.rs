@@ -1,4 +1,4 @@
-//! What dead credentials leave behind is cleared away some time after their death. Sessions themselves stay: rows name them.
+//! Cleans up expired credentials some time after they expired. Sessions are kept, because other rows refer to them.
 
 use base::limits::{DEAD_SESSION_KEYS_KEPT_MS, SWEEP_ROWS_MAX, TASKS_KEPT_MS};
 use base::{OrgId, PageRequest, Result, Timestamp, limits};
@@ -9,12 +9,12 @@ use crate::{agents, hooks, keys, users};
 
 const DAY_MS: i64 = 24 * 60 * 60 * 1_000;
 
-/// The beginning of the day (UTC) that a moment lies in. Whole days are pruned: each pruning is itself an entry of the trail.
+/// The start of the day (UTC) of a time. Only whole days are pruned, because each pruning writes an audit entry.
 fn start_of_day(time: Timestamp) -> Timestamp {
     Timestamp::from_ms(time.ms().div_euclid(DAY_MS).saturating_mul(DAY_MS))
 }
 
-/// How many rows a sweep removed.
+/// The number of removed rows.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Swept {
     /// Keys of sessions that ended or expired long ago.
@@ -23,20 +23,20 @@ pub struct Swept {
     pub agent_tokens: u64,
     /// Expired console logins.
     pub logins: u64,
-    /// Calls that were over long ago.
+    /// Tasks of calls that ended long ago.
     pub tasks: u64,
-    /// Entries of audit trails that are older than they are kept.
+    /// Audit entries beyond their retention time.
     pub audit_entries: u64,
 }
 
 impl Swept {
-    /// Whether there was nothing to remove.
+    /// Whether nothing was removed.
     pub fn is_nothing(&self) -> bool {
         *self == Self::default()
     }
 }
 
-/// One kind of dead row: how an org is asked whether it has any, and how some of them are removed.
+/// One kind of row to clean up: how to check whether an org has any, and how to remove some.
 struct Kind {
     any: &'static str,
     delete: &'static str,
@@ -44,8 +44,8 @@ struct Kind {
 }
 
 impl Guard {
-    /// Removes dead credentials of all orgs, in bounded transactions. Nodes that share a database may all do it: each removes
-    /// what the others have left. Audit trails are pruned only where they are kept for so many days.
+    /// Removes expired credentials of all orgs, in bounded transactions. Several nodes on one database may do this: each removes what the
+    /// others have left. Audit trails are pruned only if `audit_keep_days` is set.
     pub async fn sweep(&self, audit_keep_days: Option<u32>) -> Result<Swept> {
         let now = self.clock.now();
         let session_keys = Kind {
@@ -63,7 +63,7 @@ impl Guard {
         };
         let (mut page, mut swept) = (PageRequest { rows: limits::PAGE_ROWS_MAX, after: None }, Swept::default());
         self.rates.forget_full().await?;
-        // A node of an older release may have made orgs since the start.
+        // A node of an older release may have created orgs since the start.
         self.give_starters().await?;
         loop {
             let orgs = self.orgs().list(&page).await?;
@@ -84,11 +84,11 @@ impl Guard {
     }
 
     async fn sweep_org(&self, org: &OrgId, kind: &Kind) -> Result<u64> {
-        let (rows, delete, since) = (self.rows_of(org), kind.delete, kind.dead_since);
+        let (change, delete, since) = (self.upkeep(org), kind.delete, kind.dead_since);
         let mut removed = 0;
-        // Asked first, because a write costs a commit even when it finds nothing, and most orgs have nothing.
-        while rows.first(kind.any, &params![since], |_| Ok(())).await?.is_some() {
-            let some = rows.write(move |tx| tx.execute(delete, &params![since, SWEEP_ROWS_MAX])).await?;
+        // Checked first, because a write costs a commit even if it finds nothing, and most orgs have nothing to remove.
+        while change.first(kind.any, &params![since], |_| Ok(())).await?.is_some() {
+            let some = change.write(move |tx| tx.execute(delete, &params![since, SWEEP_ROWS_MAX])).await?;
             // Another node was faster.
             if some == 0 {
                 break;

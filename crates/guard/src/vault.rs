@@ -1,4 +1,4 @@
-//! Secrets at rest: encrypted under a key derived from the master key, each bound to the place it lies in.
+//! Encrypts secrets at rest with a key derived from the master key. Each ciphertext is bound to its place.
 
 use base::secret::random_bytes;
 use base::{Error, Result};
@@ -9,11 +9,11 @@ use chacha20poly1305::{KeyInit, XChaCha20Poly1305, XNonce};
 
 use crate::master::MasterKey;
 
-/// What sealed text begins with: another cipher some day gets another word.
+/// The prefix of sealed text. Another cipher would get another prefix.
 const FORM: &str = "v1.";
 const NONCE_BYTES: usize = 24;
 
-/// Seals and opens secrets. Cheap to clone.
+/// Encrypts and decrypts secrets. Cheap to clone.
 #[derive(Clone)]
 pub(crate) struct Vault(XChaCha20Poly1305);
 
@@ -22,7 +22,7 @@ impl Vault {
         Self(XChaCha20Poly1305::new(&master.derive("secrets-at-rest").into()))
     }
 
-    /// Encrypts `secret`, which lies at `place` (table, org, row): moved elsewhere, it does not open.
+    /// Encrypts `secret` for `place` (table, org, row). It cannot be decrypted elsewhere.
     pub(crate) fn seal(&self, place: &str, secret: &[u8]) -> Result<String> {
         let nonce: [u8; NONCE_BYTES] = random_bytes();
         let payload = Payload { msg: secret, aad: place.as_bytes() };
@@ -31,9 +31,9 @@ impl Vault {
         Ok(format!("{FORM}{}", URL_SAFE_NO_PAD.encode(bytes)))
     }
 
-    /// The secret that was sealed at `place`.
+    /// Decrypts a secret that was sealed for `place`.
     pub(crate) fn open(&self, place: &str, sealed: &str) -> Result<Vec<u8>> {
-        let broken = || Error::internal(format_args!("the secret at {place} does not open"));
+        let broken = || Error::internal(format_args!("cannot decrypt the secret at {place}"));
         let text = sealed.strip_prefix(FORM).ok_or_else(broken)?;
         let bytes = URL_SAFE_NO_PAD.decode(text).map_err(|_| broken())?;
         let (nonce, sealed) = bytes.split_first_chunk::<NONCE_BYTES>().ok_or_else(broken)?;
@@ -47,7 +47,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_secret_opens_only_where_it_lies_and_only_whole() {
+    fn secret_decrypts_only_in_its_place_and_unchanged() {
         let vault = Vault::new(&MasterKey::generate());
         let sealed = vault.seal("here", b"seed").unwrap();
         assert_eq!(vault.open("here", &sealed).unwrap(), b"seed");

@@ -1,26 +1,26 @@
-//! Bricks as they are read: short in lists, in full one at a time.
+//! Reading bricks: summaries in lists, and one brick in full.
 
 use std::sync::Arc;
 
 use base::{BrickId, BrickVersionId, Cursor, Error, Page, PageRequest, Result, Timestamp, limits};
-use store::{Row, params};
+use store::{OrgStore, Row, params};
 
 use crate::{BrickType, Status, VersionStatus, Workshop, sql};
 
-/// A brick in a list: no rule, no versions.
+/// A brick in a list, without its rule and versions.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BrickSummary {
     /// Its id.
     pub brick_id: BrickId,
-    /// Its key, unique in the org and never changed.
+    /// Its key, unique in the org. It never changes.
     pub brick_key: String,
     /// Its name.
     pub brick_name: String,
-    /// How far it has come.
+    /// Its status.
     pub status: Status,
     /// The newest published version, or the newest draft while nothing is published.
     pub current_version_id: BrickVersionId,
-    /// When it was created: what lists are ordered by.
+    /// When it was created. Lists are in this order.
     pub created_at: Timestamp,
     /// When it last changed.
     pub updated_at: Timestamp,
@@ -29,11 +29,11 @@ pub struct BrickSummary {
 /// A brick in full.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Brick {
-    /// What lists show.
+    /// The same fields as in a list.
     pub summary: BrickSummary,
-    /// What it is for.
+    /// Its description.
     pub description: Option<String>,
-    /// What its rule answers with.
+    /// The kind of answer that its rule gives.
     pub brick_type: BrickType,
     /// Who created it.
     pub created_by: String,
@@ -48,7 +48,7 @@ pub struct BrickVersion {
     pub brick_version_id: BrickVersionId,
     /// Its number, from 1.
     pub version: i64,
-    /// How far it has come.
+    /// Its status.
     pub status: VersionStatus,
     /// The rule.
     pub evaluation_prompt: String,
@@ -60,7 +60,7 @@ pub struct BrickVersion {
     pub published_at: Option<Timestamp>,
 }
 
-impl Workshop {
+impl<R: AsRef<OrgStore>> Workshop<R> {
     /// The newest bricks, newest first.
     pub async fn list_bricks(&self, status: Option<Status>, limit: u32) -> Result<Arc<Vec<BrickSummary>>> {
         self.brick_rows(status, None, limit.min(limits::PAGE_ROWS_MAX)).await
@@ -77,21 +77,21 @@ impl Workshop {
     async fn brick_rows(&self, status: Option<Status>, after: Option<&Cursor>, rows: u32) -> Result<Arc<Vec<BrickSummary>>> {
         let (time, id) = position(after);
         match status {
-            None => self.rows.query_kept(sql::BRICKS, &params![time, id, rows], summary).await,
-            Some(status) => self.rows.query_kept(sql::BRICKS_OF_STATUS, &params![time, id, rows, status.word()], summary).await,
+            None => self.rows().query_kept(sql::BRICKS, &params![time, id, rows], summary).await,
+            Some(status) => self.rows().query_kept(sql::BRICKS_OF_STATUS, &params![time, id, rows, status.word()], summary).await,
         }
     }
 
-    /// A brick in full; `None` when the org has none with this id, whatever the id looks like.
+    /// A brick in full, or `None` if the org has no brick with this id. A malformed id is `None` too.
     pub async fn brick(&self, brick_id: &str) -> Result<Option<Brick>> {
         let Some(id) = BrickId::parse(brick_id) else { return Ok(None) };
-        let read = self.rows.read(move |tx| {
+        let read = self.rows().read(move |tx| {
             let brick = tx.first(sql::BRICK, &params![id], |row| {
                 Ok(Brick {
                     summary: summary(row)?,
-                    description: row.get(7)?,
-                    brick_type: word(row, 8, BrickType::parse)?,
-                    created_by: row.get(9)?,
+                    description: row.get("description")?,
+                    brick_type: word(row, "type", BrickType::parse)?,
+                    created_by: row.get("created_by")?,
                     versions: Vec::new(),
                 })
             })?;
@@ -105,35 +105,35 @@ impl Workshop {
 
 fn summary(row: &Row<'_>) -> Result<BrickSummary> {
     Ok(BrickSummary {
-        brick_id: BrickId::from_row(row.text(0)?),
-        brick_key: row.get(1)?,
-        brick_name: row.get(2)?,
-        status: word(row, 3, Status::parse)?,
-        current_version_id: BrickVersionId::from_row(row.text(4)?),
-        created_at: row.get(5)?,
-        updated_at: row.get(6)?,
+        brick_id: BrickId::from_row(row.text("id")?),
+        brick_key: row.get("brick_key")?,
+        brick_name: row.get("name")?,
+        status: word(row, "status", Status::parse)?,
+        current_version_id: BrickVersionId::from_row(row.text("current_version_id")?),
+        created_at: row.get("created_at")?,
+        updated_at: row.get("updated_at")?,
     })
 }
 
 fn version(row: &Row<'_>) -> Result<BrickVersion> {
     Ok(BrickVersion {
-        brick_version_id: BrickVersionId::from_row(row.text(0)?),
-        version: row.get(1)?,
-        status: word(row, 2, VersionStatus::parse)?,
-        evaluation_prompt: row.get(3)?,
-        created_by: row.get(4)?,
-        created_at: row.get(5)?,
-        published_at: row.get(6)?,
+        brick_version_id: BrickVersionId::from_row(row.text("id")?),
+        version: row.get("version")?,
+        status: word(row, "status", VersionStatus::parse)?,
+        evaluation_prompt: row.get("evaluation_prompt")?,
+        created_by: row.get("created_by")?,
+        created_at: row.get("created_at")?,
+        published_at: row.get("published_at")?,
     })
 }
 
-/// Where a list goes on: after `after`, or before every row there can be.
+/// The position where a list continues: after `after`, or at the start.
 pub(crate) fn position(after: Option<&Cursor>) -> (i64, &str) {
     after.map_or((i64::MAX, ""), |cursor| (cursor.created_at.ms(), &cursor.id))
 }
 
-/// Column `index` as one of our words.
-pub(crate) fn word<T>(row: &Row<'_>, index: usize, parse: impl Fn(&str) -> Option<T>) -> Result<T> {
-    let text = row.text(index)?;
-    parse(text).ok_or_else(|| Error::internal(format_args!("column {index} holds `{text}`")))
+/// Column `name` as a value of one of our closed sets.
+pub(crate) fn word<T>(row: &Row<'_>, name: &str, parse: impl Fn(&str) -> Option<T>) -> Result<T> {
+    let text = row.text(name)?;
+    parse(text).ok_or_else(|| Error::internal(format_args!("column `{name}` holds `{text}`")))
 }

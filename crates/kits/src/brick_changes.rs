@@ -1,12 +1,12 @@
-//! What changes bricks. Agents may only draft; the rest is for people, which the callers see to.
+//! Changes to bricks. Agents may only create drafts; the callers enforce that the rest is for people.
 
-use base::{BrickId, BrickVersionId, Error, Kind, Result};
-use store::{OrgTx, params};
+use base::{BrickId, BrickVersionId};
+use store::{Change, OrgTx, params};
 
 use crate::brick::word;
-use crate::input::{brick_id, unknown_brick};
+use crate::input::brick_id;
 use crate::readiness::Finding;
-use crate::{Blocker, NewBrick, NewBrickVersion, Status, VersionStatus, Workshop, key, sql};
+use crate::{Blocker, Error, NewBrick, NewBrickVersion, Result, Status, VersionStatus, Workshop, key, sql};
 
 /// A brick's status and its newest version, read inside the transaction that acts on them.
 struct Head {
@@ -17,13 +17,13 @@ struct Head {
     rule_is_empty: bool,
 }
 
-impl Workshop {
-    /// Drafts a brick, with a key of its own.
+impl Workshop<Change> {
+    /// Creates a draft brick with a unique key.
     pub async fn create_draft_brick(&self, mut brick: NewBrick, created_by: &str) -> Result<(BrickId, BrickVersionId)> {
         brick.check()?;
         let (clock, created_by) = (self.clock.clone(), created_by.to_owned());
-        let write = self.rows.write(move |tx| {
-            // The time and the ids are taken in the order in which an org's writes run, which is the order lists show.
+        let write = self.change(move |tx| {
+            // The time and the ids are taken inside the write, so their order is the order of the org's writes and of lists.
             let now = clock.now();
             let (id, version_id) = (BrickId::new(now), BrickVersionId::new(now));
             let brick_key = key::first_free(&key::snake_case(&brick.name), |key| {
@@ -40,12 +40,12 @@ impl Workshop {
         write.await
     }
 
-    /// Drafts a further version of a brick.
+    /// Adds a draft version to a brick.
     pub async fn new_brick_version(&self, id: &str, mut version: NewBrickVersion, created_by: &str) -> Result<BrickVersionId> {
         let id = brick_id(id)?;
         version.check()?;
         let (clock, created_by) = (self.clock.clone(), created_by.to_owned());
-        let write = self.rows.write(move |tx| {
+        let write = self.change(move |tx| {
             let head = living_head(tx, &id)?;
             let now = clock.now();
             let version_id = BrickVersionId::new(now);
@@ -58,19 +58,17 @@ impl Workshop {
         write.await
     }
 
-    /// Publishes a brick's newest version and says which that was.
+    /// Publishes a brick's newest version and returns its id.
     pub async fn publish_brick(&self, id: &str) -> Result<BrickVersionId> {
         let id = brick_id(id)?;
         let clock = self.clock.clone();
-        let write = self.rows.write(move |tx| {
+        let write = self.change(move |tx| {
             let head = living_head(tx, &id)?;
             if head.version_status == VersionStatus::Published {
-                return Err(Error::new(Kind::Conflict, "the newest version of this brick is published already"));
+                return Err(Error::BrickPublished);
             }
             if head.rule_is_empty {
-                let blocker = Finding::about(Blocker::BrickRuleEmpty, &id, &head.version_id);
-                return Err(Error::new(Kind::Conflict, "the newest version of this brick has no rule")
-                    .with("blockers", vec![blocker.json()]));
+                return Err(Error::BrickRuleEmpty(Finding::about(Blocker::BrickRuleEmpty, &id, &head.version_id)));
             }
             let now = clock.now();
             tx.execute(sql::PUBLISH_BRICK_VERSION, &params![head.version_id, now])?;
@@ -80,14 +78,14 @@ impl Workshop {
         write.await
     }
 
-    /// Retires a brick for good; says whether this call did it.
+    /// Deprecates a brick, which is final. Returns whether this call did it.
     pub async fn deprecate_brick(&self, id: &str) -> Result<bool> {
         let id = brick_id(id)?;
         let clock = self.clock.clone();
-        let write = self.rows.write(move |tx| {
+        let write = self.change(move |tx| {
             let touched = tx.execute(sql::DEPRECATE_BRICK, &params![id, clock.now()])?;
             if touched == 0 && tx.first(sql::BRICK_EXISTS, &params![id], |_| Ok(()))?.is_none() {
-                return Err(unknown_brick());
+                return Err(Error::UnknownBrick);
             }
             Ok(touched > 0)
         });
@@ -95,20 +93,20 @@ impl Workshop {
     }
 }
 
-/// The head of a brick that may still change.
+/// The head of a brick that is not deprecated.
 fn living_head(tx: &mut OrgTx<'_, '_>, id: &BrickId) -> Result<Head> {
     let head = tx.first(sql::BRICK_HEAD, &params![id], |row| {
         Ok(Head {
-            status: word(row, 0, Status::parse)?,
-            version_id: BrickVersionId::from_row(row.text(1)?),
-            version: row.get(2)?,
-            version_status: word(row, 3, VersionStatus::parse)?,
-            rule_is_empty: row.get(4)?,
+            status: word(row, "status", Status::parse)?,
+            version_id: BrickVersionId::from_row(row.text("version_id")?),
+            version: row.get("version")?,
+            version_status: word(row, "version_status", VersionStatus::parse)?,
+            rule_is_empty: row.get("rule_is_empty")?,
         })
     })?;
-    let head = head.ok_or_else(unknown_brick)?;
+    let head = head.ok_or(Error::UnknownBrick)?;
     if head.status == Status::Deprecated {
-        return Err(Error::new(Kind::Conflict, "this brick is deprecated"));
+        return Err(Error::BrickDeprecated);
     }
     Ok(head)
 }

@@ -1,12 +1,12 @@
-//! A brick's key: the name in snake case, and a number where that is taken.
+//! A brick's key: its name in snake case, with a number if that key is taken.
 
 use base::Result;
 
-/// What a name without a single ASCII letter or digit becomes.
+/// The key of a name without any ASCII letter or digit.
 const NAMELESS: &str = "brick";
 
-/// Runs of ASCII letters and digits, lower-cased and joined by `_`. Other letters and digits are dropped, not guessed at;
-/// everything else separates.
+/// Runs of ASCII letters and digits, in lower case and joined by `_`. Other letters and digits are dropped, and every other
+/// character is a separator.
 pub(crate) fn snake_case(name: &str) -> String {
     let mut key = String::with_capacity(name.len());
     let mut separated = false;
@@ -24,9 +24,9 @@ pub(crate) fn snake_case(name: &str) -> String {
     if key.is_empty() { NAMELESS.to_owned() } else { key }
 }
 
-/// The first of `key`, `key_2`, `key_3`, … that is free, asking only a few times even when thousands are taken: it doubles
-/// the number until it finds a free one, then halves the gap. Bricks are never deleted, so there are no gaps to miss, but
-/// for a brick that was itself named like `key_7`; then a later number may be chosen, which is free all the same.
+/// The first free key of `key`, `key_2`, `key_3`, … with only a few lookups even if thousands are taken: it doubles the number
+/// until one is free, then bisects. Bricks are never deleted, so the numbers have no gaps, unless a brick was itself named like
+/// `key_7`. Then a later number may be chosen, which is also free.
 pub(crate) fn first_free(key: &str, mut is_taken: impl FnMut(&str) -> Result<bool>) -> Result<String> {
     let numbered = |number: u64| format!("{key}_{number}");
     if !is_taken(key)? {
@@ -76,7 +76,7 @@ mod tests {
     }
 
     #[test]
-    fn ten_thousand_of_one_name_cost_few_questions() {
+    fn ten_thousand_equal_names_need_few_lookups() {
         let mut taken: BTreeSet<String> = BTreeSet::from(["same".into()]);
         taken.extend((2..=10_000).map(|number| format!("same_{number}")));
         let mut asked = 0;
@@ -106,7 +106,7 @@ mod tests {
         }
 
         #[test]
-        fn a_free_key_is_free_whatever_is_taken(numbers in proptest::collection::btree_set(1_u64..60, 0..60)) {
+        fn the_chosen_key_is_always_free(numbers in proptest::collection::btree_set(1_u64..60, 0..60)) {
             let taken: BTreeSet<String> =
                 numbers.iter().map(|number| if *number == 1 { "k".to_owned() } else { format!("k_{number}") }).collect();
             let free = first_free("k", |key| Ok(taken.contains(key))).unwrap();

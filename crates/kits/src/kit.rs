@@ -1,16 +1,16 @@
-//! Kits as they are read: short in lists, inspected by agents, in full for people.
+//! Reading kits: summaries in lists, the inspection for agents, and the full view for people.
 
 use std::sync::Arc;
 
 use base::{BrickId, BrickVersionId, Cursor, KitId, KitVersionId, Page, PageRequest, Result, Timestamp, limits};
-use store::{OrgTx, Row, params};
+use store::{OrgStore, OrgTx, Row, params};
 
 use crate::brick::{position, word};
-use crate::input::{kit_id, unknown_kit};
+use crate::input::kit_id;
 use crate::readiness::{Pin, PinnedBrick};
-use crate::{Readiness, Status, VersionStatus, Workshop, sql};
+use crate::{Error, Readiness, Status, VersionStatus, Workshop, sql};
 
-/// A kit in a list: no notes, no versions.
+/// A kit in a list, without notes and versions.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct KitSummary {
     /// Its id.
@@ -19,11 +19,11 @@ pub struct KitSummary {
     pub kit_code: String,
     /// Its name.
     pub name: String,
-    /// How far it has come.
+    /// Its status.
     pub status: Status,
     /// The newest published version, or the newest draft while nothing is published.
     pub current_version_id: KitVersionId,
-    /// When it was created: what lists are ordered by.
+    /// When it was created. Lists are in this order.
     pub created_at: Timestamp,
     /// When it last changed.
     pub updated_at: Timestamp,
@@ -31,10 +31,10 @@ pub struct KitSummary {
     pub brick_count: usize,
 }
 
-/// A kit as an agent may inspect it.
+/// A kit as agents see it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct KitInspection {
-    /// What lists show.
+    /// The same fields as in a list.
     pub summary: KitSummary,
     /// The number of its current version.
     pub current_version: i64,
@@ -47,11 +47,11 @@ pub struct KitInspection {
 /// A kit in full.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Kit {
-    /// What lists show.
+    /// The same fields as in a list.
     pub summary: KitSummary,
     /// The number of its current version.
     pub current_version: i64,
-    /// What it is for.
+    /// Its description.
     pub description: Option<String>,
     /// Who created it.
     pub created_by: String,
@@ -68,9 +68,9 @@ pub struct KitVersion {
     pub kit_version_id: KitVersionId,
     /// Its number, from 1.
     pub version: i64,
-    /// How far it has come.
+    /// Its status.
     pub status: VersionStatus,
-    /// Notes on it.
+    /// Its notes.
     pub notes: Option<String>,
     /// Who made it.
     pub created_by: String,
@@ -78,11 +78,11 @@ pub struct KitVersion {
     pub created_at: Timestamp,
     /// When it was published.
     pub published_at: Option<Timestamp>,
-    /// What it pins, in order.
+    /// The bricks that it pins, in order.
     pub bricks: Vec<KitBrick>,
 }
 
-/// A brick in a kit. One that is gone from the rows is left out here, and counted and named by [`Readiness`].
+/// A brick in a kit. A brick that is missing from the store is left out here, and [`Readiness`] counts and names it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct KitBrick {
     /// The brick.
@@ -95,7 +95,7 @@ pub struct KitBrick {
     pub brick_version_id: BrickVersionId,
     /// That version's number.
     pub brick_version: i64,
-    /// How far that version has come.
+    /// The status of that version.
     pub brick_version_status: VersionStatus,
     /// Whether publishing the kit would publish that version.
     pub will_promote_on_publish: bool,
@@ -103,7 +103,7 @@ pub struct KitBrick {
     pub update_available: bool,
 }
 
-/// A kit's row, with what only the full view shows.
+/// A kit's row, with the fields that only the full view shows.
 struct KitRow {
     summary: KitSummary,
     current_version: i64,
@@ -119,7 +119,7 @@ pub(crate) struct Head {
     pub(crate) version_status: VersionStatus,
 }
 
-impl Workshop {
+impl<R: AsRef<OrgStore>> Workshop<R> {
     /// The newest kits, newest first.
     pub async fn list_kits(&self, status: Option<Status>, limit: u32) -> Result<Arc<Vec<KitSummary>>> {
         self.kit_rows(status, None, limit.min(limits::PAGE_ROWS_MAX)).await
@@ -136,37 +136,42 @@ impl Workshop {
     async fn kit_rows(&self, status: Option<Status>, after: Option<&Cursor>, rows: u32) -> Result<Arc<Vec<KitSummary>>> {
         let (time, id) = position(after);
         match status {
-            None => self.rows.query_kept(sql::KITS, &params![time, id, rows], summary).await,
-            Some(status) => self.rows.query_kept(sql::KITS_OF_STATUS, &params![time, id, rows, status.word()], summary).await,
+            None => self.rows().query_kept(sql::KITS, &params![time, id, rows], summary).await,
+            Some(status) => self.rows().query_kept(sql::KITS_OF_STATUS, &params![time, id, rows, status.word()], summary).await,
         }
     }
 
-    /// A kit as an agent may inspect it.
-    pub async fn kit_summary(&self, id: &str, include_bricks: bool, include_publish_readiness: bool) -> Result<KitInspection> {
+    /// A kit as agents see it.
+    pub async fn kit_summary(
+        &self,
+        id: &str,
+        include_bricks: bool,
+        include_publish_readiness: bool,
+    ) -> Result<KitInspection, Error> {
         let id = kit_id(id)?;
         if !include_bricks && !include_publish_readiness {
-            // One statement needs no snapshot.
-            let row = self.rows.first(sql::KIT, &params![id], kit_row).await?.ok_or_else(unknown_kit)?;
+            // A single statement needs no snapshot.
+            let row = self.rows().first(sql::KIT, &params![id], kit_row).await?.ok_or(Error::UnknownKit)?;
             let KitRow { summary, current_version, .. } = row;
             return Ok(KitInspection { summary, current_version, bricks: None, publish_readiness: None });
         }
-        let read = self.rows.read(move |tx| {
-            let row = tx.first(sql::KIT, &params![id], kit_row)?.ok_or_else(unknown_kit)?;
+        let read = self.rows().read(move |tx| {
+            let Some(row) = tx.first(sql::KIT, &params![id], kit_row)? else { return Ok(None) };
             let KitRow { summary, current_version, .. } = row;
             let current = &summary.current_version_id;
             let pins = include_bricks.then(|| pins(tx, current)).transpose()?;
             let publish_readiness =
                 include_publish_readiness.then(|| readiness(tx, &id, current, pins.as_deref())).transpose()?;
             let bricks = pins.map(bricks);
-            Ok(KitInspection { summary, current_version, bricks, publish_readiness })
+            Ok(Some(KitInspection { summary, current_version, bricks, publish_readiness }))
         });
-        read.await
+        read.await?.ok_or(Error::UnknownKit)
     }
 
-    /// A kit in full; `None` when the org has none with this id, whatever the id looks like.
+    /// A kit in full, or `None` if the org has no kit with this id. A malformed id is `None` too.
     pub async fn kit(&self, id: &str) -> Result<Option<Kit>> {
         let Some(id) = KitId::parse(id) else { return Ok(None) };
-        let read = self.rows.read(move |tx| {
+        let read = self.rows().read(move |tx| {
             let Some(row) = tx.first(sql::KIT, &params![id], kit_row)? else { return Ok(None) };
             let KitRow { summary, current_version, description, created_by } = row;
             let versions = tx.query(sql::KIT_VERSIONS, &params![id, limits::PAGE_ROWS_DEFAULT], version)?;
@@ -174,10 +179,10 @@ impl Workshop {
             Ok(Some(Kit { summary, current_version, description, created_by, versions, publish_readiness }))
         });
         let Some(mut kit) = read.await? else { return Ok(None) };
-        // Fifty versions of five hundred bricks are read on the caller's thread where the store is a file: others get a turn
-        // after each. What a version pins never changes, so this needs no snapshot.
+        // On SQLite these reads run on the caller's thread and can be fifty versions of five hundred bricks, so other tasks get
+        // a turn after each version. The pins of a version never change, so no snapshot is needed.
         for version in &mut kit.versions {
-            version.bricks = bricks(self.rows.query(sql::PINS, &params![version.kit_version_id], pin).await?);
+            version.bricks = bricks(self.rows().query(sql::PINS, &params![version.kit_version_id], pin).await?);
             tokio::task::yield_now().await;
         }
         Ok(Some(kit))
@@ -185,11 +190,16 @@ impl Workshop {
 }
 
 fn kit_row(row: &Row<'_>) -> Result<KitRow> {
-    Ok(KitRow { summary: summary(row)?, current_version: row.get(8)?, description: row.get(9)?, created_by: row.get(10)? })
+    Ok(KitRow {
+        summary: summary(row)?,
+        current_version: row.get("current_version")?,
+        description: row.get("description")?,
+        created_by: row.get("created_by")?,
+    })
 }
 
-/// The readiness of what publishing would take: the newest version if it is a draft, else the current one, whose pins the
-/// caller may have read already.
+/// The readiness of the version that publishing would take: the newest version if it is a draft, else the current one. The
+/// caller may have read the pins of the current one already.
 fn readiness(tx: &mut OrgTx<'_, '_>, id: &KitId, current: &KitVersionId, current_pins: Option<&[Pin]>) -> Result<Readiness> {
     let head = head(tx, id)?.filter(|head| head.version_status == VersionStatus::Draft);
     let version_id = head.map_or_else(|| *current, |head| head.version_id);
@@ -205,38 +215,41 @@ fn readiness(tx: &mut OrgTx<'_, '_>, id: &KitId, current: &KitVersionId, current
 pub(crate) fn head(tx: &mut OrgTx<'_, '_>, id: &KitId) -> Result<Option<Head>> {
     tx.first(sql::KIT_HEAD, &params![id], |row| {
         Ok(Head {
-            status: word(row, 0, Status::parse)?,
-            version_id: KitVersionId::from_row(row.text(1)?),
-            version: row.get(2)?,
-            version_status: word(row, 3, VersionStatus::parse)?,
+            status: word(row, "status", Status::parse)?,
+            version_id: KitVersionId::from_row(row.text("version_id")?),
+            version: row.get("version")?,
+            version_status: word(row, "version_status", VersionStatus::parse)?,
         })
     })
 }
 
-/// What a kit version pins, in order.
+/// The pins of a kit version, in order.
 pub(crate) fn pins(tx: &mut OrgTx<'_, '_>, version_id: &KitVersionId) -> Result<Vec<Pin>> {
     tx.query(sql::PINS, &params![version_id], pin)
 }
 
 fn pin(row: &Row<'_>) -> Result<Pin> {
     Ok(Pin {
-        brick_id: BrickId::from_row(row.text(0)?),
-        brick_version_id: BrickVersionId::from_row(row.text(1)?),
+        brick_id: BrickId::from_row(row.text("brick_id")?),
+        brick_version_id: BrickVersionId::from_row(row.text("brick_version_id")?),
         brick: pinned_brick(row)?,
     })
 }
 
 fn pinned_brick(row: &Row<'_>) -> Result<Option<PinnedBrick>> {
-    let (Some(key), Some(version)) = (row.get::<Option<String>>(2)?, row.get::<Option<i64>>(5)?) else { return Ok(None) };
-    let current: Option<i64> = row.get(8)?;
-    let current_is_published = row.get::<Option<String>>(9)?.as_deref() == Some(VersionStatus::Published.word());
+    let (Some(key), Some(version)) = (row.get::<Option<String>>("brick_key")?, row.get::<Option<i64>>("version")?) else {
+        return Ok(None);
+    };
+    let current: Option<i64> = row.get("current_version")?;
+    let current_is_published =
+        row.get::<Option<String>>("current_version_status")?.as_deref() == Some(VersionStatus::Published.word());
     Ok(Some(PinnedBrick {
         key,
-        name: row.get(3)?,
-        status: word(row, 4, Status::parse)?,
+        name: row.get("name")?,
+        status: word(row, "status", Status::parse)?,
         version,
-        version_status: word(row, 6, VersionStatus::parse)?,
-        rule_is_empty: row.get(7)?,
+        version_status: word(row, "version_status", VersionStatus::parse)?,
+        rule_is_empty: row.get("rule_is_empty")?,
         newest_published: current.filter(|_| current_is_published),
     }))
 }
@@ -261,26 +274,26 @@ fn kit_brick(pin: Pin) -> Option<KitBrick> {
 
 fn summary(row: &Row<'_>) -> Result<KitSummary> {
     Ok(KitSummary {
-        kit_id: KitId::from_row(row.text(0)?),
-        kit_code: row.get(1)?,
-        name: row.get(2)?,
-        status: word(row, 3, Status::parse)?,
-        current_version_id: KitVersionId::from_row(row.text(4)?),
-        created_at: row.get(5)?,
-        updated_at: row.get(6)?,
-        brick_count: usize::try_from(row.get::<i64>(7)?).unwrap_or(0),
+        kit_id: KitId::from_row(row.text("id")?),
+        kit_code: row.get("kit_code")?,
+        name: row.get("name")?,
+        status: word(row, "status", Status::parse)?,
+        current_version_id: KitVersionId::from_row(row.text("current_version_id")?),
+        created_at: row.get("created_at")?,
+        updated_at: row.get("updated_at")?,
+        brick_count: usize::try_from(row.get::<i64>("brick_count")?).unwrap_or(0),
     })
 }
 
 fn version(row: &Row<'_>) -> Result<KitVersion> {
     Ok(KitVersion {
-        kit_version_id: KitVersionId::from_row(row.text(0)?),
-        version: row.get(1)?,
-        status: word(row, 2, VersionStatus::parse)?,
-        notes: row.get(3)?,
-        created_by: row.get(4)?,
-        created_at: row.get(5)?,
-        published_at: row.get(6)?,
+        kit_version_id: KitVersionId::from_row(row.text("id")?),
+        version: row.get("version")?,
+        status: word(row, "status", VersionStatus::parse)?,
+        notes: row.get("notes")?,
+        created_by: row.get("created_by")?,
+        created_at: row.get("created_at")?,
+        published_at: row.get("published_at")?,
         bricks: Vec::new(),
     })
 }

@@ -1,43 +1,43 @@
-//! What changes kits. Agents may only draft; the rest is for people, which the callers see to.
+//! Changes to kits. Agents may only create drafts; the callers enforce that the rest is for people.
 
-use base::{BrickId, BrickVersionId, Error, Kind, KitId, KitVersionId, Result, Timestamp, secret};
-use store::{OrgTx, params};
+use base::{BrickId, BrickVersionId, EventKind, KitId, KitVersionId, Timestamp, secret};
+use store::{Change, OrgTx, params};
 
-use crate::input::{brick_ids_at, kit_id, no_such_brick, unknown_kit};
+use crate::input::kit_id;
 use crate::kit::{Head, head, pins};
 use crate::readiness::{Pin, PinnedBrick, Readiness};
-use crate::{NewKit, NewKitVersion, Status, VersionStatus, Workshop, sql};
+use crate::{Error, NewKit, NewKitVersion, Result, Status, VersionStatus, Workshop, sql};
 
-/// How often a kit's code is drawn again. Even with a million kits one draw in four thousand is taken.
+/// The maximum number of draws for a kit's code. Even with a million kits, only one draw in four thousand is taken.
 const CODES_TRIED_MAX: u32 = 16;
 
-/// A kit that was drafted.
+/// A new draft kit.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CreatedKit {
     /// Its id.
     pub kit_id: KitId,
     /// The id of its first version.
     pub kit_version_id: KitVersionId,
-    /// How many bricks it pins.
+    /// The number of bricks that it pins.
     pub brick_count: usize,
 }
 
-/// A kit version that was published.
+/// A published kit version.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PublishedKit {
-    /// Which.
+    /// Its id.
     pub kit_version_id: KitVersionId,
     /// The drafts that were published with it.
     pub promoted: Vec<(BrickId, BrickVersionId)>,
 }
 
-impl Workshop {
-    /// Drafts a kit from bricks that exist: all of it, or nothing.
+impl Workshop<Change> {
+    /// Creates a draft kit from existing bricks, in one transaction.
     pub async fn create_draft_kit(&self, kit: NewKit, created_by: &str) -> Result<CreatedKit> {
         let brick_ids = kit.check()?;
         let (clock, created_by) = (self.clock.clone(), created_by.to_owned());
-        let write = self.rows.write(move |tx| {
-            // The time and the ids are taken in the order in which an org's writes run, which is the order lists show.
+        let write = self.change(move |tx| {
+            // The time and the ids are taken inside the write, so their order is the order of the org's writes and of lists.
             let now = clock.now();
             let (id, version_id) = (KitId::new(now), KitVersionId::new(now));
             let code = free_code(tx)?;
@@ -50,12 +50,12 @@ impl Workshop {
         write.await
     }
 
-    /// Drafts a further version of a kit, pinning each brick's current version anew.
+    /// Adds a draft version to a kit, which pins each brick's version that is current now.
     pub async fn new_kit_version(&self, id: &str, version: NewKitVersion, created_by: &str) -> Result<KitVersionId> {
         let id = kit_id(id)?;
         let brick_ids = version.check()?;
         let (clock, created_by) = (self.clock.clone(), created_by.to_owned());
-        let write = self.rows.write(move |tx| {
+        let write = self.change(move |tx| {
             let head = living_head(tx, &id)?;
             let now = clock.now();
             let version_id = KitVersionId::new(now);
@@ -68,34 +68,33 @@ impl Workshop {
         write.await
     }
 
-    /// Publishes a kit's newest version, and with it the drafts it pins. What stands in the way is in the error's
-    /// `blockers`.
+    /// Publishes a kit's newest version and the drafts that it pins. If it is blocked, [`Error::KitBlocked`] lists the blockers.
     pub async fn publish_kit(&self, id: &str) -> Result<PublishedKit> {
         let id = kit_id(id)?;
         let clock = self.clock.clone();
-        let write = self.rows.write(move |tx| {
+        let write = self.change(move |tx| {
             let head = living_head(tx, &id)?;
             if head.version_status == VersionStatus::Published {
-                return Err(Error::new(Kind::Conflict, "the newest version of this kit is published already"));
+                return Err(Error::KitPublished);
             }
             let pins = pins(tx, &head.version_id)?;
-            refuse_blocked(&Readiness::of(head.version_id, &pins))?;
+            refuse_blocked(Readiness::of(head.version_id, &pins))?;
             publish(tx, &id, &head.version_id, clock.now())?;
             let promoted: Vec<_> = pins.into_iter().filter(promotes).map(|pin| (pin.brick_id, pin.brick_version_id)).collect();
-            promoted.iter().for_each(|(brick, _)| tx.tell("brick.published", "brick", brick));
+            promoted.iter().for_each(|(brick, _)| tx.tell(EventKind::BrickPublished, "brick", brick));
             Ok(PublishedKit { kit_version_id: head.version_id, promoted })
         });
         write.await
     }
 
-    /// Retires a kit for good; says whether this call did it.
+    /// Deprecates a kit, which is final. Returns whether this call did it.
     pub async fn deprecate_kit(&self, id: &str) -> Result<bool> {
         let id = kit_id(id)?;
         let clock = self.clock.clone();
-        let write = self.rows.write(move |tx| {
+        let write = self.change(move |tx| {
             let touched = tx.execute(sql::DEPRECATE_KIT, &params![id, clock.now()])?;
             if touched == 0 && tx.first(sql::KIT_EXISTS, &params![id], |_| Ok(()))?.is_none() {
-                return Err(unknown_kit());
+                return Err(Error::UnknownKit);
             }
             Ok(touched > 0)
         });
@@ -103,31 +102,27 @@ impl Workshop {
     }
 }
 
-/// The head of a kit that may still change.
+/// The head of a kit that is not deprecated.
 fn living_head(tx: &mut OrgTx<'_, '_>, id: &KitId) -> Result<Head> {
-    let head = head(tx, id)?.ok_or_else(unknown_kit)?;
+    let head = head(tx, id)?.ok_or(Error::UnknownKit)?;
     if head.status == Status::Deprecated {
-        return Err(Error::new(Kind::Conflict, "this kit is deprecated"));
+        return Err(Error::KitDeprecated);
     }
     Ok(head)
 }
 
-/// Pins the current version of each brick, or names the first that the org does not have.
+/// Pins the current version of each brick. The error names the first brick that the org does not have.
 fn pin(tx: &mut OrgTx<'_, '_>, version_id: &KitVersionId, brick_ids: &[BrickId]) -> Result<()> {
     for ((position, brick_id), column) in brick_ids.iter().enumerate().zip(0_i64..) {
         if tx.execute(sql::PIN_BRICK, &params![version_id, column, brick_id])? == 0 {
-            return Err(no_such_brick(&brick_ids_at(position)));
+            return Err(Error::UnknownListedBrick { position });
         }
     }
     Ok(())
 }
 
-fn refuse_blocked(readiness: &Readiness) -> Result<()> {
-    if readiness.publishable() {
-        return Ok(());
-    }
-    let blockers: Vec<_> = readiness.blockers.iter().map(|blocker| blocker.json()).collect();
-    Err(Error::new(Kind::Conflict, "this kit cannot be published: see its blockers").with("blockers", blockers))
+fn refuse_blocked(readiness: Readiness) -> Result<()> {
+    if readiness.publishable() { Ok(()) } else { Err(Error::KitBlocked(readiness.blockers)) }
 }
 
 fn promotes(pin: &Pin) -> bool {
@@ -151,5 +146,5 @@ fn free_code(tx: &mut OrgTx<'_, '_>) -> Result<String> {
             return Ok(code);
         }
     }
-    Err(Error::internal("no free kit code was found"))
+    Err(base::Error::internal("no free kit code was found").into())
 }

@@ -1,34 +1,33 @@
-//! Whether a kit can be published, worked out from what it pins. Pure: rows in, findings out.
+//! Works out from a kit's pins whether it can be published. This is a pure function from rows to findings.
 //!
-//! A kit version is publishable exactly when it has no blocker. Findings come brick by brick in the kit's order, and name
-//! a brick as often as something is wrong with it:
+//! A kit version is publishable exactly when it has no blocker. Findings come brick by brick in the kit's order, one for each
+//! problem:
 //!
 //! - `kit_empty`: nothing is pinned. It names no brick.
-//! - `brick_missing`: the pinned brick or the pinned version is gone from the rows. Nothing else can be said of that brick.
-//! - `brick_deprecated`: the brick is deprecated, however the pinned version stands.
+//! - `brick_missing`: the pinned brick or the pinned version is missing. There are no other findings about that brick.
+//! - `brick_deprecated`: the brick is deprecated, whatever the status of the pinned version.
 //! - `brick_rule_empty`: the pinned version's rule is empty.
 //! - `brick_key_conflict`: an earlier brick of this kit version has the same key.
 //! - `brick_draft_will_promote` (warning): the pinned version is a draft; publishing the kit publishes it.
 //! - `brick_update_available` (warning): the brick has a published version with a higher number than the pinned one.
 //!
-//! Keys are unique in an org and bricks are never deleted, so `kit_empty`, `brick_missing` and `brick_key_conflict` only show
-//! in a store that was damaged or restored in part. A deprecated kit is refused by publishing itself, without a code here.
+//! Keys are unique in an org and bricks are never deleted, so `kit_empty`, `brick_missing` and `brick_key_conflict` occur only
+//! in a damaged or partly restored store. Publishing itself refuses a deprecated kit; there is no code for that here.
 
 use std::collections::HashSet;
 
 use base::{BrickId, BrickVersionId, KitVersionId};
-use serde_json::{Value, json};
 
 use crate::{Badge, Blocker, Status, VersionStatus, Warning};
 
-/// One thing that was found; `C` is [`Blocker`] or [`Warning`].
+/// One finding; `C` is [`Blocker`] or [`Warning`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Finding<C> {
-    /// What.
+    /// Its code.
     pub code: C,
-    /// In which brick, unless it is the kit itself.
+    /// The brick; none if it is about the kit itself.
     pub brick_id: Option<BrickId>,
-    /// In which version of it.
+    /// The version of the brick.
     pub brick_version_id: Option<BrickVersionId>,
 }
 
@@ -38,23 +37,16 @@ impl<C> Finding<C> {
     }
 }
 
-impl Finding<Blocker> {
-    /// The finding as an error's data carries it: three members, no free text.
-    pub(crate) fn json(&self) -> Value {
-        json!({ "code": self.code.word(), "brick_id": self.brick_id, "brick_version_id": self.brick_version_id })
-    }
-}
-
-/// Whether the version of a kit that publishing would take can be published, and what stands in the way.
+/// Whether the version that publishing would take can be published, and what blocks it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Readiness {
     /// The version this is about: the kit's newest draft if publishing would take it, else its current version.
     pub kit_version_id: KitVersionId,
-    /// What stands in the way.
+    /// What blocks publishing.
     pub blockers: Vec<Finding<Blocker>>,
     /// What a person should know.
     pub warnings: Vec<Finding<Warning>>,
-    /// Bricks in all.
+    /// The number of bricks.
     pub included_bricks_count: usize,
     /// Drafts that publishing the kit would publish.
     pub draft_bricks_to_promote: usize,
@@ -63,12 +55,12 @@ pub struct Readiness {
 }
 
 impl Readiness {
-    /// Whether nothing stands in the way.
+    /// Whether nothing blocks publishing.
     pub fn publishable(&self) -> bool {
         self.blockers.is_empty()
     }
 
-    /// The short word for it.
+    /// The short summary.
     pub fn status_badge(&self) -> Badge {
         match (self.blockers.is_empty(), self.warnings.is_empty()) {
             (false, _) => Badge::Blocked,
@@ -77,7 +69,7 @@ impl Readiness {
         }
     }
 
-    /// Judges what `kit_version_id` pins.
+    /// Checks the pins of `kit_version_id`.
     pub(crate) fn of(kit_version_id: KitVersionId, pins: &[Pin]) -> Self {
         let count = |status| pins.iter().filter(|pin| pin.version_status() == Some(status)).count();
         Self {
@@ -111,16 +103,16 @@ fn blockers(pins: &[Pin]) -> Vec<Finding<Blocker>> {
     found
 }
 
-/// A pinned brick, as a kit version's rows hold it.
+/// A pinned brick as stored in a kit version.
 #[derive(Clone, Debug)]
 pub(crate) struct Pin {
     pub(crate) brick_id: BrickId,
     pub(crate) brick_version_id: BrickVersionId,
-    /// `None` when the brick or the version is gone.
+    /// `None` if the brick or the version is missing.
     pub(crate) brick: Option<PinnedBrick>,
 }
 
-/// What a pin points to, as it stands now.
+/// The current state of a pinned brick.
 #[derive(Clone, Debug)]
 pub(crate) struct PinnedBrick {
     pub(crate) key: String,

@@ -19,7 +19,7 @@ pub(crate) const BRICKS_OF_STATUS: &str = "SELECT id, brick_key, name, status, c
     FROM bricks WHERE org_id = ?1 AND status = ?5 AND (created_at, id) < (?2, ?3)
     ORDER BY created_at DESC, id DESC LIMIT ?4";
 
-/// The columns of [`BRICKS`], then what only the full view shows.
+/// The columns of [`BRICKS`], then the ones that only the full view shows.
 pub(crate) const BRICK: &str = "SELECT id, brick_key, name, status, current_version_id, created_at, updated_at,
         description, type, created_by
     FROM bricks WHERE org_id = ?1 AND id = ?2";
@@ -28,8 +28,8 @@ pub(crate) const BRICK_VERSIONS: &str = "SELECT id, version, status, evaluation_
     FROM brick_versions WHERE org_id = ?1 AND brick_id = ?2 ORDER BY version DESC LIMIT ?3";
 
 /// A brick's status and its newest version.
-pub(crate) const BRICK_HEAD: &str = "SELECT b.status, v.id, v.version, v.status,
-        CAST(CASE WHEN v.evaluation_prompt = '' THEN 1 ELSE 0 END AS BIGINT)
+pub(crate) const BRICK_HEAD: &str = "SELECT b.status, v.id AS version_id, v.version, v.status AS version_status,
+        CAST(CASE WHEN v.evaluation_prompt = '' THEN 1 ELSE 0 END AS BIGINT) AS rule_is_empty
     FROM bricks b JOIN brick_versions v ON v.org_id = b.org_id AND v.brick_id = b.id
     WHERE b.org_id = ?1 AND b.id = ?2 ORDER BY v.version DESC LIMIT 1";
 
@@ -70,22 +70,22 @@ pub(crate) const PIN_BRICK: &str = "INSERT INTO kit_version_bricks
 /// Newest first, after the row made at `?2` with the id `?3`.
 pub(crate) const KITS: &str = "SELECT k.id, k.kit_code, k.name, k.status, k.current_version_id, k.created_at, k.updated_at,
         (SELECT count(*) FROM kit_version_bricks p
-         WHERE p.org_id = k.org_id AND p.kit_version_id = k.current_version_id)
+         WHERE p.org_id = k.org_id AND p.kit_version_id = k.current_version_id) AS brick_count
     FROM kits k WHERE k.org_id = ?1 AND (k.created_at, k.id) < (?2, ?3)
     ORDER BY k.created_at DESC, k.id DESC LIMIT ?4";
 
 pub(crate) const KITS_OF_STATUS: &str =
     "SELECT k.id, k.kit_code, k.name, k.status, k.current_version_id, k.created_at, k.updated_at,
         (SELECT count(*) FROM kit_version_bricks p
-         WHERE p.org_id = k.org_id AND p.kit_version_id = k.current_version_id)
+         WHERE p.org_id = k.org_id AND p.kit_version_id = k.current_version_id) AS brick_count
     FROM kits k WHERE k.org_id = ?1 AND k.status = ?5 AND (k.created_at, k.id) < (?2, ?3)
     ORDER BY k.created_at DESC, k.id DESC LIMIT ?4";
 
-/// The columns of [`KITS`], then the current version's number and what only the full view shows.
+/// The columns of [`KITS`], then the current version's number and the columns that only the full view shows.
 pub(crate) const KIT: &str = "SELECT k.id, k.kit_code, k.name, k.status, k.current_version_id, k.created_at, k.updated_at,
         (SELECT count(*) FROM kit_version_bricks p
-         WHERE p.org_id = k.org_id AND p.kit_version_id = k.current_version_id),
-        v.version, k.description, k.created_by
+         WHERE p.org_id = k.org_id AND p.kit_version_id = k.current_version_id) AS brick_count,
+        v.version AS current_version, k.description, k.created_by
     FROM kits k JOIN kit_versions v ON v.org_id = k.org_id AND v.id = k.current_version_id
     WHERE k.org_id = ?1 AND k.id = ?2";
 
@@ -93,13 +93,15 @@ pub(crate) const KIT_VERSIONS: &str = "SELECT id, version, status, notes, create
     FROM kit_versions WHERE org_id = ?1 AND kit_id = ?2 ORDER BY version DESC LIMIT ?3";
 
 /// A kit's status and its newest version.
-pub(crate) const KIT_HEAD: &str = "SELECT k.status, v.id, v.version, v.status
+pub(crate) const KIT_HEAD: &str = "SELECT k.status, v.id AS version_id, v.version, v.status AS version_status
     FROM kits k JOIN kit_versions v ON v.org_id = k.org_id AND v.kit_id = k.id
     WHERE k.org_id = ?1 AND k.id = ?2 ORDER BY v.version DESC LIMIT 1";
 
-/// What a kit version pins, and how each brick stands now. A brick or version that is gone leaves its columns null.
-pub(crate) const PINS: &str = "SELECT p.brick_id, p.brick_version_id, b.brick_key, b.name, b.status, v.version, v.status,
-        CAST(CASE WHEN v.evaluation_prompt = '' THEN 1 ELSE 0 END AS BIGINT), c.version, c.status
+/// The pins of a kit version, with the current state of each brick. A missing brick or version leaves its columns null.
+pub(crate) const PINS: &str = "SELECT p.brick_id, p.brick_version_id, b.brick_key, b.name, b.status,
+        v.version, v.status AS version_status,
+        CAST(CASE WHEN v.evaluation_prompt = '' THEN 1 ELSE 0 END AS BIGINT) AS rule_is_empty,
+        c.version AS current_version, c.status AS current_version_status
     FROM kit_version_bricks p
     LEFT JOIN bricks b ON b.org_id = p.org_id AND b.id = p.brick_id
     LEFT JOIN brick_versions v ON v.org_id = p.org_id AND v.id = p.brick_version_id
@@ -112,7 +114,7 @@ pub(crate) const KIT_HAS_NEW_VERSION: &str = "UPDATE kits SET
         updated_at = ?4
     WHERE org_id = ?1 AND id = ?2";
 
-/// Says that the bricks whose drafts a kit version pins are about to change. To be run before [`PROMOTE_VERSIONS`].
+/// Marks the bricks whose drafts a kit version pins as updated. Run this before [`PROMOTE_VERSIONS`].
 pub(crate) const TOUCH_PROMOTED_BRICKS: &str = "UPDATE bricks SET updated_at = ?3 WHERE org_id = ?1 AND id IN
     (SELECT v.brick_id FROM kit_version_bricks p
      JOIN brick_versions v ON v.org_id = p.org_id AND v.id = p.brick_version_id
@@ -123,7 +125,7 @@ pub(crate) const PROMOTE_VERSIONS: &str = "UPDATE brick_versions SET status = 'p
     WHERE org_id = ?1 AND status = 'draft' AND id IN
         (SELECT brick_version_id FROM kit_version_bricks WHERE org_id = ?1 AND kit_version_id = ?2)";
 
-/// Brings the bricks of a kit version in line with their versions. To be run after [`PROMOTE_VERSIONS`].
+/// Updates the bricks of a kit version to match their versions. Run this after [`PROMOTE_VERSIONS`].
 pub(crate) const SETTLE_PROMOTED_BRICKS: &str = "UPDATE bricks SET status = 'published', current_version_id =
         (SELECT v.id FROM brick_versions v
          WHERE v.org_id = bricks.org_id AND v.brick_id = bricks.id AND v.status = 'published'
@@ -149,9 +151,9 @@ mod tests {
     use super::*;
     use crate::{BrickType, NewBrick, NewKit, Workshop};
 
-    /// A list must read its rows off an index, in order: no scan of a table, no sorting.
+    /// A list must read its rows from an index, in order, without a table scan or a sort.
     #[tokio::test]
-    async fn lists_are_read_off_an_index() {
+    async fn lists_are_read_from_an_index() {
         let test = TestStore::open(Engine::Sqlite).await;
         let plain = params![i64::MAX, "", 20_u32];
         let of_status = params![i64::MAX, "", 20_u32, "draft"];
@@ -163,15 +165,14 @@ mod tests {
         ];
         for (statement, params, index) in lists {
             let explain = Box::leak(format!("EXPLAIN QUERY PLAN {statement}").into_boxed_str());
-            let plan = test.new_org().query(explain, params, |row| row.get::<String>(3)).await.unwrap().join("\n");
+            let plan = test.new_org().query(explain, params, |row| row.get::<String>("detail")).await.unwrap().join("\n");
             assert!(plan.contains(index) && !plan.contains("SCAN") && !plan.contains("TEMP B-TREE"), "{plan}");
         }
     }
 
-    // The counter in an id starts again when the time of any clock in the process changes, so this stands here, where no
-    // test moves a clock.
+    // The counter in an id restarts when any clock in the process changes. So this test is here, where no test moves a clock.
     both_engines! {
-        async fn what_is_made_within_one_millisecond_is_listed_newest_first(engine: Engine) {
+        async fn rows_of_one_millisecond_are_listed_newest_first(engine: Engine) {
             let test = TestStore::open(engine).await;
             let workshop = Workshop::new(test.new_org(), test.clock.clone());
             let (mut bricks, mut kits) = (Vec::new(), Vec::new());

@@ -9,7 +9,7 @@ macro_rules! words {
         }
 
         impl $name {
-            /// Every one of them.
+            /// All values.
             pub const ALL: &'static [Self] = &[$(Self::$variant,)*];
 
             /// The word that rows and answers use.
@@ -19,7 +19,7 @@ macro_rules! words {
                 }
             }
 
-            /// The one that `word` stands for.
+            /// The value of a word.
             pub fn parse(word: &str) -> Option<Self> {
                 Self::ALL.iter().copied().find(|each| each.word() == word)
             }
@@ -28,25 +28,25 @@ macro_rules! words {
 }
 
 words! {
-    /// How far a brick or a kit has come.
+    /// The status of a brick or a kit.
     Status {
         /// Nothing of it is published.
         Draft = "draft",
         /// At least one version is published.
         Published = "published",
-        /// Retired for good.
+        /// Deprecated for good.
         Deprecated = "deprecated",
     }
 
-    /// How far one version has come.
+    /// The status of one version.
     VersionStatus {
         /// Not published.
         Draft = "draft",
-        /// Published, and frozen.
+        /// Published and frozen.
         Published = "published",
     }
 
-    /// What a brick's rule answers with.
+    /// The kind of answer that a brick's rule gives.
     BrickType {
         /// Yes or no.
         Boolean = "boolean",
@@ -58,13 +58,13 @@ words! {
     Blocker {
         /// The kit version pins no brick.
         KitEmpty = "kit_empty",
-        /// A pinned brick, or its pinned version, is no longer among the rows (a damaged or partly restored store).
+        /// A pinned brick or its pinned version is missing (a damaged or partly restored store).
         BrickMissing = "brick_missing",
         /// A pinned brick is deprecated.
         BrickDeprecated = "brick_deprecated",
-        /// A pinned version's evaluation prompt holds nothing but white space.
+        /// A pinned version's evaluation prompt is only white space.
         BrickRuleEmpty = "brick_rule_empty",
-        /// A brick's key is the key of an earlier brick of the same kit version, so their results could not be told apart.
+        /// A brick has the same key as an earlier brick of the kit version, so their results could not be told apart.
         BrickKeyConflict = "brick_key_conflict",
     }
 
@@ -76,7 +76,7 @@ words! {
         BrickUpdateAvailable = "brick_update_available",
     }
 
-    /// The short word on whether a kit can be published.
+    /// The short summary of whether a kit can be published.
     Badge {
         /// No blocker, no warning.
         Ready = "Ready",

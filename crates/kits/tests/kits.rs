@@ -1,4 +1,4 @@
-//! Bricks and kits on both engines: what is created, listed, refused and published.
+//! Bricks and kits on both engines: creating, listing, refusing and publishing.
 
 #[path = "kits/bricks.rs"]
 mod bricks;

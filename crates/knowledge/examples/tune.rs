@@ -1,4 +1,4 @@
-//! Chooses the weights of recall on the tuning half of the evaluation set, and reports the other half once, with the defaults.
+//! Tunes the weights of recall on the tuning half of the evaluation set, and reports the other half once with the defaults.
 //!
 //! `cargo run --release -p knowledge --example tune`
 

@@ -1,4 +1,5 @@
-//! Chooses the weights of graph queries on the tuning half of the evaluation set, and reports the other half once, with the defaults.
+//! Tunes the weights of graph queries on the tuning half of the evaluation set, and reports the other half once with the
+//! defaults.
 //!
 //! `cargo run --release -p knowledge --example tune_graph`
 
@@ -25,10 +26,8 @@ async fn main() {
         let ranking = GraphRanking { weights, ..GraphRanking::default() };
         println!("vector {vector}, no walk: {}", show("tune", 0, ranking).await);
         for (hop, near) in [(0.5, 0.5), (0.7, 0.5), (0.7, 1.0), (0.8, 1.0), (0.9, 1.0), (0.9, 2.0)] {
-            for pagerank in [0.0, 0.25, 1.0] {
-                let ranking = GraphRanking { hop, near, pagerank, ..ranking };
-                println!("vector {vector} hop {hop} near {near} pagerank {pagerank}: {}", show("tune", 2, ranking).await);
-            }
+            let ranking = GraphRanking { hop, near, ..ranking };
+            println!("vector {vector} hop {hop} near {near}: {}", show("tune", 2, ranking).await);
         }
     }
     for depth in [0, 1, 2, 3] {

@@ -1,11 +1,11 @@
-//! Who said something. The server knows; nobody says it of themselves.
+//! The author of a row. The server derives it from the principal; agents cannot claim one.
 
 use base::{Actor, Principal};
 
 /// The agent and the session that a row names.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Author {
-    /// The registered agent; else the launcher's own word for it, marked as such; else the session.
+    /// The registered agent, else the launcher's label with a prefix, else the session.
     pub agent: String,
     /// The session, or the token that counts as one.
     pub session: String,
@@ -18,7 +18,7 @@ impl Author {
             Actor::Session { id, agent, label, .. } => Self {
                 agent: match (agent, label) {
                     (Some(agent), _) => agent.to_string(),
-                    // A word that anyone may choose must not pass for the id of someone who was registered.
+                    // Anyone can choose a label, so it must not look like the id of a registered agent.
                     (None, Some(label)) => format!("label:{label}"),
                     (None, None) => id.to_string(),
                 },

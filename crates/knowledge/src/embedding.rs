@@ -1,25 +1,26 @@
-//! From texts to vectors, behind everyone's back: what was just written waits in a queue, and answers never wait for it.
+//! Makes vectors of texts in the background. New texts wait in a queue, and answers never wait for it.
 
 use std::collections::HashSet;
 use std::sync::{Mutex, PoisonError};
 
 use base::{Error, OrgId, ProjectId, Result};
 use search::embed::{Embedder, Embedding};
-use store::{AsParam, OrgStore, Param, Row, params};
+use store::{AsParam, Change, OrgStore, Param, Row, params};
 use tokio::sync::Notify;
 
 use crate::index::Indexes;
 use crate::{changes, sql};
 
-/// Texts that are embedded together before the rows are written: bounds what a crash makes again, and what one request carries.
+/// The number of texts that are embedded together before rows are written. It bounds the work lost in a crash and the size of
+/// one request.
 const BATCH: u32 = 16;
-/// The largest 16-bit component: vectors have length one, so no component is larger than one.
+/// The 16-bit value of 1.0. Vectors have length one, so no component is larger.
 const ONE: f32 = 32_767.0;
 
-/// Whose texts are embedded. Each kind has an index of its own.
+/// What is embedded. Each kind has a separate index.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum TextKind {
-    /// What agents noted.
+    /// Observations of agents.
     Observation,
     /// Entities and triplets.
     Graph,
@@ -34,18 +35,18 @@ impl AsParam for TextKind {
     }
 }
 
-/// How much of a project is known by meaning.
+/// How much of a project is embedded.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Coverage {
-    /// Texts that have a vector of the present model.
+    /// Texts that have a vector of the current model.
     pub embedded: u64,
-    /// Texts that wait for one.
+    /// Texts that wait for a vector.
     pub waiting: u64,
-    /// Whether the question itself got no vector, so that only its words were compared.
+    /// Whether the query got no vector, so that only keywords were searched.
     pub words_only: bool,
 }
 
-/// Projects where something waits to be embedded.
+/// Projects with texts that wait to be embedded.
 #[derive(Default)]
 pub struct Pending {
     projects: Mutex<HashSet<(OrgId, ProjectId)>>,
@@ -53,37 +54,39 @@ pub struct Pending {
 }
 
 impl Pending {
-    /// Says that something waits. The sweep finds what nobody told of.
+    /// Reports that a project has waiting texts. The sweep finds the unreported ones.
     pub fn tell(&self, org: OrgId, project: ProjectId) {
         self.projects.lock().unwrap_or_else(PoisonError::into_inner).insert((org, project));
         self.told.notify_one();
     }
 
-    /// Waits until something was told.
+    /// Waits until a project is reported.
     pub async fn wait(&self) {
         self.told.notified().await;
     }
 
-    /// What was told since this was last asked.
+    /// The projects reported since the last call.
     pub fn take(&self) -> Vec<(OrgId, ProjectId)> {
         self.projects.lock().unwrap_or_else(PoisonError::into_inner).drain().collect()
     }
 }
 
-/// What became of a text that waited.
+/// The result for a text that waited.
 enum Made {
-    /// It was forgotten meanwhile, and needs no vector.
+    /// It was forgotten meanwhile and needs no vector.
     Nothing,
     Vector(Embedding),
-    /// The model refuses it.
+    /// The model refuses the text.
     Refused,
 }
 
 impl Indexes {
-    /// Embeds some of what waits in a project, and says how many that were: call it until it says none.
-    pub async fn embed_some(&self, rows: &OrgStore, project: &ProjectId) -> Result<usize> {
-        let row = |row: &Row<'_>| Ok(Waiting { number: row.get(0)?, kind: row.get(1)?, turn: row.get(2)?, text: row.get(3)? });
-        let waiting = rows.query(sql::UNEMBEDDED, &params![project, BATCH], row).await?;
+    /// Embeds some of a project's waiting texts and returns how many. Call it until it returns zero.
+    pub async fn embed_some(&self, change: &Change, project: &ProjectId) -> Result<usize> {
+        let row = |row: &Row<'_>| {
+            Ok(Waiting { number: row.get("number")?, kind: row.get("kind")?, turn: row.get("turn")?, text: row.get("text")? })
+        };
+        let waiting = change.as_ref().query(sql::UNEMBEDDED, &params![project, BATCH], row).await?;
         if waiting.is_empty() {
             return Ok(0);
         }
@@ -91,19 +94,20 @@ impl Indexes {
         let model = embedder.model().to_owned();
         let made = tokio::task::spawn_blocking(move || make(embedder.as_ref(), waiting)).await.map_err(Error::internal)??;
         for (Waiting { number, .. }, _) in made.iter().filter(|(_, made)| matches!(made, Made::Refused)) {
-            tracing::warn!(%project, number, "the embedder refuses a text: it is found by its words only, until the model changes");
+            tracing::warn!(%project, number, "the embedder refuses a text; only keywords find it until the model changes");
         }
         let (project, count) = (*project, made.len());
-        rows.write(move |tx| {
+        let write = change.write(move |tx| {
             for (Waiting { number, kind, turn, .. }, made) in &made {
-                // Whoever forgot it meanwhile, or was faster, has taken it out of the queue; whoever changed it wants it made anew.
+                // A text that was forgotten, or embedded by another node, has left the queue. A text that changed is embedded
+                // again.
                 if tx.execute(sql::TAKE_EMBEDDED, &params![project, number, turn])? == 0 {
                     continue;
                 }
                 let numbers = match made {
                     Made::Nothing => continue,
                     Made::Vector(embedding) => embedding,
-                    // An empty vector under the model's name keeps it out of the queue until there is another model.
+                    // An empty vector under the model's name keeps it out of the queue until the model changes.
                     Made::Refused => &[][..],
                 };
                 let (change, vector) = (changes::next(tx, &project)?, to_row(numbers));
@@ -111,28 +115,30 @@ impl Indexes {
                 tx.execute(sql::UPSERT_VECTOR, &params![project, number, kind, change, model, dimension, vector])?;
             }
             Ok(())
-        })
-        .await?;
+        });
+        write.await?;
         Ok(count)
     }
 
-    /// How many texts of a project wait for their vectors.
+    /// The number of a project's texts that wait for a vector.
     pub async fn waiting(&self, rows: &OrgStore, project: &ProjectId) -> Result<u64> {
-        let waiting = rows.first(sql::UNEMBEDDED_OF_ALL_KINDS, &params![project], |row| row.get::<i64>(0)).await?;
+        let waiting = rows.first(sql::UNEMBEDDED_OF_ALL_KINDS, &params![project], |row| row.get::<i64>("count")).await?;
         Ok(waiting.unwrap_or(0).unsigned_abs())
     }
 
-    /// Projects of an org where something waits, and what another model had embedded waits again. For the start, and now and then.
-    pub async fn find_waiting(&self, rows: &OrgStore) -> Result<Vec<ProjectId>> {
+    /// Queues texts that another model had embedded, and returns an org's projects with waiting texts. Runs at the start and at
+    /// intervals.
+    pub async fn find_waiting(&self, change: &Change) -> Result<Vec<ProjectId>> {
+        let rows = change.as_ref();
         let model = self.embedder().model().to_owned();
         if rows.first(sql::ANY_OTHER_MODEL, &params![model], |_| Ok(())).await?.is_some() {
-            rows.write(move |tx| tx.execute(sql::ENQUEUE_OTHER_MODELS, &params![model])).await?;
+            change.write(move |tx| tx.execute(sql::ENQUEUE_OTHER_MODELS, &params![model])).await?;
         }
-        rows.query(sql::PROJECTS_UNEMBEDDED, &[], |row| Ok(ProjectId::from_row(row.text(0)?))).await
+        rows.query(sql::PROJECTS_UNEMBEDDED, &[], |row| Ok(ProjectId::from_row(row.text("project_id")?))).await
     }
 }
 
-/// A text that has no vector yet.
+/// A text without a vector.
 struct Waiting {
     number: i64,
     kind: String,
@@ -140,12 +146,12 @@ struct Waiting {
     text: String,
 }
 
-/// The vectors of what waits, in its order.
+/// The vectors of the waiting texts, in order.
 fn make(embedder: &dyn Embedder, waiting: Vec<Waiting>) -> Result<Vec<(Waiting, Made)>> {
     let texts: Vec<&str> = waiting.iter().map(|waiting| waiting.text.as_str()).filter(|text| !text.is_empty()).collect();
     let vectors = if texts.is_empty() { Vec::new() } else { embedder.embed_batch(&texts)? };
     if vectors.len() != texts.len() {
-        return Err(Error::internal(format!("the embedder made {} vectors of {} texts", vectors.len(), texts.len())));
+        return Err(Error::internal(format!("the embedder returned {} vectors for {} texts", vectors.len(), texts.len())));
     }
     let mut vectors = vectors.into_iter();
     let made = |waiting: Waiting| {
@@ -160,7 +166,7 @@ fn to_row(embedding: &[f32]) -> Vec<u8> {
     embedding.iter().flat_map(|component| ((component * ONE).round() as i16).to_le_bytes()).collect()
 }
 
-/// The vector that a row keeps.
+/// Decodes a stored vector.
 pub(crate) fn from_row(bytes: &[u8]) -> Vec<f32> {
     bytes
         .chunks_exact(2)
@@ -172,7 +178,7 @@ pub(crate) fn from_row(bytes: &[u8]) -> Vec<f32> {
 mod tests {
     use super::*;
 
-    /// Refuses what starts with `no`; makes one vector too few of texts that start with `few`.
+    /// Refuses texts that start with `no`, and returns no vector for texts that start with `few`.
     struct Choosy;
 
     impl Embedder for Choosy {
@@ -195,7 +201,7 @@ mod tests {
     }
 
     #[test]
-    fn each_text_gets_its_own_vector_or_none() {
+    fn each_text_gets_its_vector_or_none() {
         let waiting = |texts: &[&str]| {
             let one = |(number, text): (i64, &&str)| Waiting { number, kind: String::new(), turn: 0, text: (*text).to_owned() };
             (1..).zip(texts).map(one).collect::<Vec<_>>()
@@ -212,7 +218,7 @@ mod tests {
     }
 
     #[test]
-    fn vectors_come_back_as_they_went() {
+    fn vectors_are_read_back() {
         let vector = [0.5, -1.0, 0.0, 1.0, 0.123_456];
         for (back, was) in from_row(&to_row(&vector)).iter().zip(vector) {
             assert!((back - was).abs() < 2e-5);

@@ -1,16 +1,17 @@
-//! How good recall is on a set of memories and questions with known answers: the same code that answers agents, measured.
+//! Measures recall on a set of memories and questions with known answers, with the same code that answers agents.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::path::Path;
+use std::sync::Arc;
 
 use base::{Clock, Error, OrgId, ProjectId, Result};
 use search::evaluate::{ndcg_at, recall_at, recall_within, reciprocal_rank};
 use serde::{Deserialize, Serialize};
-use store::{Store, StoreConfig};
+use store::{Change, Store, StoreConfig, Unrecorded};
 
 use crate::{Author, Indexes, Memory, Mode, NewObservation, Ranking, WorkType};
 
-/// Places that are looked at.
+/// The number of hits to look at.
 const DEPTH: usize = 50;
 
 /// A memory of a set.
@@ -20,12 +21,12 @@ pub struct SetMemory {
     pub id: String,
     /// The text.
     pub content: String,
-    /// What kind of thing it is.
+    /// Its type.
     pub r#type: Option<String>,
-    /// Who said it.
+    /// Its author.
     #[serde(default)]
     pub agent: String,
-    /// In which session.
+    /// Its session.
     #[serde(default)]
     pub session: String,
 }
@@ -38,25 +39,25 @@ pub struct SetQuestion {
     pub id: String,
     /// The question.
     pub query: String,
-    /// The memories that answer it.
+    /// The names of the memories that answer it.
     pub gold: Vec<String>,
-    /// What kind of question it is.
+    /// The kind of question.
     pub kind: Option<String>,
-    /// Which part of the set it belongs to.
+    /// The part of the set that it belongs to.
     pub split: Option<String>,
 }
 
 /// Memories and questions.
 #[derive(Clone, Debug, Default)]
 pub struct EvaluationSet {
-    /// In the order they were said.
+    /// In the order in which they were stored.
     pub memories: Vec<SetMemory>,
-    /// What is asked.
+    /// The questions.
     pub questions: Vec<SetQuestion>,
 }
 
 impl EvaluationSet {
-    /// Reads JSON lines: what has a `query` is a question, what has a `content` a memory.
+    /// Reads JSON lines: a line with `query` is a question, a line with `content` is a memory.
     pub fn read(&mut self, lines: &str) -> Result<()> {
         #[derive(Deserialize)]
         #[serde(untagged)]
@@ -78,7 +79,7 @@ impl EvaluationSet {
         Ok(())
     }
 
-    /// Only the questions of one part.
+    /// Keeps only the questions of one part.
     pub fn only(&mut self, split: &str) {
         self.questions.retain(|question| question.split.as_deref() == Some(split));
     }
@@ -87,7 +88,7 @@ impl EvaluationSet {
         let known: HashSet<&str> = self.memories.iter().map(|memory| memory.id.as_str()).collect();
         for question in &self.questions {
             if let Some(unknown) = question.gold.iter().find(|gold| !known.contains(gold.as_str())) {
-                let message = format!("`{unknown}`, which answers `{}`, is not among the memories", question.query);
+                let message = format!("unknown memory `{unknown}` in the answers to `{}`", question.query);
                 return Err(Error::invalid("set", message));
             }
         }
@@ -98,35 +99,35 @@ impl EvaluationSet {
     }
 }
 
-/// How well one way of asking did, as means over questions.
+/// The quality of one search mode, as means over questions.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
 pub struct Figures {
-    /// Questions asked.
+    /// The number of questions.
     pub questions: usize,
-    /// The share of the answers among the first five.
+    /// Recall of the first five hits.
     pub recall_at_5: f64,
-    /// And among the first ten.
+    /// Recall of the first ten hits.
     pub recall_at_10: f64,
-    /// Discounted gain of the first ten.
+    /// Normalised discounted cumulative gain of the first ten hits.
     pub ndcg_at_10: f64,
-    /// One divided by the place of the first answer.
+    /// One divided by the position of the first correct hit.
     pub mean_reciprocal_rank: f64,
-    /// The share of the answers that fit into the budget of unnamed work.
+    /// The share of the answers that fit into the token budget of an unknown work type.
     pub recall_in_budget: f64,
 }
 
-/// What a set came to.
+/// The results of a set.
 #[derive(Clone, Debug, Serialize)]
 pub struct Report {
-    /// By the way of asking: `keyword`, `vector`, `fused`.
+    /// By search mode: `keyword`, `vector`, `fused`.
     pub modes: BTreeMap<&'static str, Figures>,
-    /// Of `fused`, by the kind of question.
+    /// For `fused`, by kind of question.
     pub kinds: BTreeMap<String, Figures>,
 }
 
-/// A set that was taken in, ready to be asked.
+/// A set that is loaded and ready to be queried.
 pub struct Evaluation {
-    memory: Memory,
+    memory: Memory<Change>,
     indexes: Indexes,
     names: HashMap<i64, String>,
     sizes: HashMap<String, usize>,
@@ -134,7 +135,7 @@ pub struct Evaluation {
 }
 
 impl Evaluation {
-    /// Takes a set into a store of its own in an empty folder. `progress` is told how many of the memories have a vector.
+    /// Loads a set into a new store in an empty folder. `progress` gets the number of memories with a vector.
     pub async fn prepare(
         set: EvaluationSet,
         folder: &Path,
@@ -144,8 +145,8 @@ impl Evaluation {
     ) -> Result<Self> {
         set.check()?;
         let store = Store::open(&StoreConfig::Sqlite { path: folder.join("set.db") }, &clock).await?;
-        #[expect(clippy::disallowed_methods, reason = "a store of its own, where nobody else's rows are")]
-        let rows = store.org(&OrgId::new(clock.now()));
+        #[expect(clippy::disallowed_methods, reason = "this is a separate store without any other rows")]
+        let rows = store.org(&OrgId::new(clock.now())).sealed_by(Arc::new(Unrecorded));
         let project = ProjectId::new(clock.now());
         let memory = Memory::new(rows.clone(), project, clock);
         let (mut names, mut sizes) = (HashMap::new(), HashMap::new());
@@ -167,7 +168,7 @@ impl Evaluation {
         Ok(Self { memory, indexes, names, sizes, questions: set.questions })
     }
 
-    /// Asks every question in every way.
+    /// Runs every question in every mode.
     pub async fn report(&self, ranking: Ranking) -> Result<Report> {
         let (mut modes, mut kinds) = (BTreeMap::new(), BTreeMap::<String, Vec<Figures>>::new());
         for (name, mode) in [("keyword", Mode::Keyword), ("vector", Mode::Vector), ("fused", Mode::Fused)] {
@@ -184,7 +185,7 @@ impl Evaluation {
         Ok(Report { modes, kinds: kinds.into_iter().map(|(kind, figures)| (kind, mean(&figures))).collect() })
     }
 
-    /// The figures of one way of asking only.
+    /// The figures of one mode.
     pub async fn figures(&self, ranking: Ranking) -> Result<Figures> {
         let mut all = Vec::new();
         for question in &self.questions {
@@ -194,7 +195,7 @@ impl Evaluation {
     }
 
     async fn ask(&self, question: &SetQuestion, ranking: Ranking) -> Result<Figures> {
-        let found = self.memory.search(&self.indexes, &question.query, ranking, DEPTH).await?;
+        let found = self.memory.search(&self.indexes, &question.query, ranking, DEPTH, |_| Ok(())).await?;
         let ranked: Vec<String> = found.iter().filter_map(|found| self.names.get(&found.observation.number).cloned()).collect();
         let gold: HashSet<String> = question.gold.iter().cloned().collect();
         let size_of = |id: &String| self.sizes.get(id).copied().unwrap_or(0);

@@ -1,12 +1,12 @@
-//! What a project's agents know: **memory** keeps what they noted and gives it back when it helps, and the **graph** keeps facts as
+//! What a project's agents know. **Memory** stores observations and recalls them when they help. The **graph** stores facts as
 //! triplets that can be walked.
 //!
-//! Rows are the truth, and everything a project knows is numbered by one counter. The indexes of a project (words and meaning)
-//! are caches in this process: each asks the rows for what changed since it last looked, so a write is found by the next query on
-//! every node, and a cache that is lost is read again. Meaning comes later than words: texts wait in a queue until a vector was
-//! made, and an answer never waits for that.
+//! The rows are authoritative, and one counter per project numbers everything. The indexes of a project (keywords and vectors)
+//! are caches in this process. Each asks the rows for changes since its last update, so the next query on every node finds a
+//! write, and a lost cache is rebuilt. Vectors come later than keywords: texts wait in a queue for their vector, and an answer
+//! never waits for that.
 //!
-//! This crate knows nothing of the wire, of who may do what, or of other orgs: it sees one org's rows. SQL stands in `sql.rs` only.
+//! This crate does not know the wire format, permissions or other orgs: it sees one org's rows. All SQL is in `sql.rs`.
 
 mod author;
 mod changes;
@@ -28,5 +28,5 @@ pub use graph::{
 pub use index::{Indexes, IndexesConfig};
 pub use memory::{
     Brief, Budget, Citation, Forgotten, Import, Imported, Memory, MemoryReport, Mode, NewObservation, Observation,
-    ObservationFilter, Outcome, Ranking, Recall, Recalled, Remembered, Tally, WeightMove, Why, WorkType, rounded, tokens_of,
+    ObservationFilter, Ranking, Recall, Recalled, Remembered, Tally, WeightMove, Why, WorkOutcome, WorkType, rounded, tokens_of,
 };

@@ -1,11 +1,11 @@
-//! The counter, and the vectors of whatever has a number.
+//! The change counter, and the vectors of numbered texts.
 
 pub(crate) const TAKE_CHANGES: &str = "INSERT INTO knowledge_changes (org_id, project_id, number) VALUES (?1, ?2, ?3)
      ON CONFLICT (org_id, project_id) DO UPDATE SET number = knowledge_changes.number + excluded.number RETURNING number";
 
 pub(crate) const LAST_CHANGE: &str = "SELECT number FROM knowledge_changes WHERE org_id = ?1 AND project_id = ?2";
 
-/// Vectors of other models are left out: they cannot be compared.
+/// Vectors of other models are left out, because they cannot be compared.
 pub(crate) const VECTORS_SINCE: &str = "SELECT number, change, vector FROM vectors
      WHERE org_id = ?1 AND project_id = ?2 AND kind = ?3 AND change > ?4 AND model = ?5 ORDER BY change LIMIT ?6";
 
@@ -20,13 +20,13 @@ pub(crate) const ENQUEUE: &str = "INSERT INTO unembedded (org_id, project_id, nu
 
 pub(crate) const DEQUEUE: &str = "DELETE FROM unembedded WHERE org_id = ?1 AND project_id = ?2 AND number = ?3";
 
-/// Takes a text out of the queue, unless it was changed after it was read.
+/// Takes a text out of the queue, unless it changed after it was read.
 pub(crate) const TAKE_EMBEDDED: &str =
     "DELETE FROM unembedded WHERE org_id = ?1 AND project_id = ?2 AND number = ?3 AND turn = ?4";
 
-/// The newest first: what was just said is asked for first. What was forgotten has no text.
+/// Newest first, because new texts are needed first. A forgotten observation has no text.
 pub(crate) const UNEMBEDDED: &str = "SELECT waiting.number, waiting.kind, waiting.turn,
-       COALESCE(observations.content, triplets.text, entities.text, '') FROM unembedded waiting
+       COALESCE(observations.content, triplets.text, entities.text, '') AS text FROM unembedded waiting
      LEFT JOIN observations ON observations.org_id = waiting.org_id AND observations.project_id = waiting.project_id
        AND observations.number = waiting.number
      LEFT JOIN triplets ON triplets.org_id = waiting.org_id AND triplets.project_id = waiting.project_id
@@ -36,14 +36,14 @@ pub(crate) const UNEMBEDDED: &str = "SELECT waiting.number, waiting.kind, waitin
      WHERE waiting.org_id = ?1 AND waiting.project_id = ?2 ORDER BY waiting.number DESC LIMIT ?3";
 
 pub(crate) const UNEMBEDDED_COUNT: &str =
-    "SELECT CAST(count(*) AS BIGINT) FROM unembedded WHERE org_id = ?1 AND project_id = ?2 AND kind = ?3";
+    "SELECT CAST(count(*) AS BIGINT) AS count FROM unembedded WHERE org_id = ?1 AND project_id = ?2 AND kind = ?3";
 
 pub(crate) const UNEMBEDDED_OF_ALL_KINDS: &str =
-    "SELECT CAST(count(*) AS BIGINT) FROM unembedded WHERE org_id = ?1 AND project_id = ?2";
+    "SELECT CAST(count(*) AS BIGINT) AS count FROM unembedded WHERE org_id = ?1 AND project_id = ?2";
 
 pub(crate) const PROJECTS_UNEMBEDDED: &str = "SELECT DISTINCT project_id FROM unembedded WHERE org_id = ?1";
 
-/// What another model has embedded waits for this one.
+/// Queues the texts that another model embedded.
 pub(crate) const ENQUEUE_OTHER_MODELS: &str = "INSERT INTO unembedded (org_id, project_id, number, kind)
      SELECT org_id, project_id, number, kind FROM vectors WHERE org_id = ?1 AND model <> ?2 ON CONFLICT DO NOTHING";
 

@@ -1,4 +1,4 @@
-//! The knowledge graph on both engines: what is one, what takes another's place, what was known when, and what can be undone.
+//! The knowledge graph on both engines: names, superseding, reads as of a time, and undo.
 
 #![expect(clippy::unwrap_used, clippy::indexing_slicing, reason = "a test fails by panicking")]
 

@@ -1,7 +1,10 @@
-//! The one table from what went wrong to what each door says (contract, section 3).
+//! The one table that maps a kind of error to the answer of each door and of the management API (contract, section 3).
 //!
-//! No other place in the product knows a JSON-RPC code. A redacted row never lets free text out: the kind's own words
-//! stand in for the message, and none of the error's fields travel.
+//! No other module knows a JSON-RPC code or a code of the management API. A redacted row lets no free text out: a fixed
+//! sentence replaces the message, and the error's fields are dropped.
+
+mod lines;
+mod table;
 
 use std::borrow::Cow;
 
@@ -14,82 +17,34 @@ use crate::fault::Fault;
 use crate::method::Method;
 use crate::model::CallResult;
 
-/// One row of the table.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Row {
-    /// The JSON-RPC code; where the error becomes a result, the code inside it.
-    pub code: i64,
-    /// The HTTP status. Legacy answers are always 200.
-    pub status: StatusCode,
-    /// Whether only the kind may be told.
-    pub redacted: bool,
-    /// Whether `tools/call` answers it as a result with `isError: true`, which the model can act on. Of bad parameters, only
-    /// a tool's own arguments are.
-    pub is_result: bool,
-}
+pub use table::{Cause, Entry, Row, row};
 
-/// The row for an error of `kind` at `door`, on a request of `revision`.
-pub const fn row(kind: Kind, door: Door, revision: Revision) -> Row {
-    let plain = Row { code: 0, status: StatusCode::OK, redacted: false, is_result: false };
-    let modern = matches!(revision, Revision::Modern);
-    match kind {
-        Kind::ParseError => Row { code: -32700, status: pick(modern, StatusCode::BAD_REQUEST), ..plain },
-        Kind::InvalidRequest => Row { code: -32600, status: pick(modern, StatusCode::BAD_REQUEST), ..plain },
-        Kind::MethodNotFound => Row { code: -32601, status: pick(modern, StatusCode::NOT_FOUND), ..plain },
-        // A modern -32601 would mean 404, so there an unknown tool is a bad parameter, as the specification has it.
-        Kind::ToolNotFound => Row { code: if modern { -32602 } else { -32601 }, ..plain },
-        Kind::InvalidParams => Row { code: -32602, is_result: !matches!(revision, Revision::Early), ..plain },
-        Kind::NotPermitted => match door {
-            Door::Session => Row { code: -32003, ..plain },
-            Door::Agent => Row { code: -32001, ..plain },
-        },
-        Kind::NotFound | Kind::Conflict | Kind::SyntaxError | Kind::TooLarge => match (modern, door) {
-            (true, _) => Row { code: -32000, is_result: true, ..plain },
-            (false, Door::Session) => Row { code: -32000, ..plain },
-            (false, Door::Agent) => Row { code: -32002, redacted: true, ..plain },
-        },
-        Kind::PeerTimeout => Row { code: -32201, is_result: modern, ..plain },
-        Kind::PeerTransport => Row { code: -32202, is_result: modern, ..plain },
-        Kind::PeerInvalidResponse => Row { code: -32203, is_result: modern, ..plain },
-        Kind::PeerTaskFailed => Row { code: -32204, is_result: modern, ..plain },
-        Kind::Unavailable | Kind::Timeout | Kind::Internal => match (modern, door) {
-            // -32002 must not be sent on modern requests: there it once meant something else.
-            (false, Door::Agent) => Row { code: -32002, redacted: true, ..plain },
-            _ => Row { code: -32603, redacted: true, ..plain },
-        },
-    }
-}
-
-const fn pick(modern: bool, status: StatusCode) -> StatusCode {
-    if modern { status } else { StatusCode::OK }
-}
-
-/// A JSON-RPC error, ready to be written.
+/// A JSON-RPC error.
 #[derive(Clone, Debug)]
 pub struct Failure {
     /// The JSON-RPC code.
     pub code: i64,
-    /// The HTTP status of an answer that holds nothing else.
+    /// The HTTP status, if the answer holds nothing else.
     pub status: StatusCode,
-    /// What the caller reads.
+    /// The message for the caller.
     pub message: Cow<'static, str>,
     /// `kind`, `retryable`, `request_id` and the error's own fields.
     pub data: Map<String, Value>,
 }
 
-/// How a failed `tools/call` is answered.
+/// The answer to a failed `tools/call`.
 #[derive(Debug)]
 pub enum Spoken {
     /// As an error.
     Error(Failure),
-    /// As a result that says the tool failed.
+    /// As a result with `isError`.
     Result(CallResult),
 }
 
-/// Speaks faults the way one request's door and revision do.
+/// Formats faults for the door and revision of one request.
 #[derive(Clone, Copy, Debug)]
 pub struct Speaker<'r> {
-    /// The way in.
+    /// The door.
     pub door: Door,
     /// The request's revision.
     pub revision: Revision,
@@ -98,7 +53,7 @@ pub struct Speaker<'r> {
 }
 
 impl Speaker<'_> {
-    /// The answer to a request that failed; `method` is what it asked, where that is known.
+    /// The answer to a failed request. `method` is its method, if known.
     pub fn speak(&self, fault: &Fault, method: Option<Method>) -> Spoken {
         let row = self.row(fault);
         let is_of_a_tool = method == Some(Method::ToolsCall);
@@ -109,21 +64,22 @@ impl Speaker<'_> {
         let mut failure = self.compose(fault, row);
         failure.data.insert("code".to_owned(), json!(failure.code));
         failure.data.insert("message".to_owned(), json!(failure.message));
-        // The text is all that some clients show: it names everything that is wrong, not only the first.
+        // Some clients show only the text, so it names every violation and not only the first.
         let text = failure.data.get("details").and_then(Value::as_str).map(str::to_owned);
         let text = text.map_or(failure.message, Cow::Owned);
         Spoken::Result(CallResult::failed(text, &json!({ "error": failure.data })))
     }
 
-    /// The code that a failed `tools/call` is answered with, as an error or inside a result.
+    /// The code of a failed `tools/call`, as an error or inside a result.
     pub fn code(&self, fault: &Fault) -> i64 {
         self.row(fault).code
     }
 
-    /// The fault as a JSON-RPC error, whatever was asked.
+    /// The fault as a JSON-RPC error for any method.
     pub fn failure(&self, fault: &Fault) -> Failure {
         let row = self.row(fault);
-        // Only a tool's result can say that the tool failed. Elsewhere the caller named something that is not there.
+        // Only the result of a tool can say that the tool failed. For other methods, the caller named something that does not
+        // exist.
         let code = if row.is_result { -32602 } else { row.code };
         self.compose(fault, Row { code, ..row })
     }
@@ -143,7 +99,7 @@ impl Speaker<'_> {
             false => (Cow::Owned(error.message().to_owned()), error.data().clone()),
         };
         data.insert("kind".to_owned(), json!(kind.word()));
-        data.insert("retryable".to_owned(), json!(kind.retryable()));
+        data.insert("retryable".to_owned(), json!(Cause::Kind(kind).entry().retryable));
         data.insert("request_id".to_owned(), json!(self.request.as_str()));
         Failure { code: row.code, status: row.status, message, data }
     }

@@ -1,35 +1,35 @@
-//! What goes wrong on the wire: an error of the product, or one that the protocol itself defines.
+//! Errors on the wire: an error of the product, or one that the protocol defines.
 //!
-//! The protocol's own codes have one fixed meaning each and belong to the specification. No other crate may invent a
-//! code; it raises a [`base::Error`], and [`crate::codes`] decides how that is spoken.
+//! The specification gives each of the protocol's codes one fixed meaning. No other crate may define a code; it raises a
+//! [`base::Error`], and [`crate::codes`] decides how to answer it.
 
 use base::{Error, Kind};
 use serde_json::{Map, Value, json};
 
 use crate::era::version;
 
-/// Members of a call's `params` that the client writes by itself, not its model.
+/// Members of a call's `params` that the client writes itself, not its model.
 const BESIDE_ARGUMENTS: [&str; 2] = ["requestState", "inputResponses"];
 
-/// A failed request, before it is known how its door speaks.
+/// A failed request, before it is formatted for its door.
 #[derive(Clone, Debug)]
 pub struct Fault {
     error: Error,
     rule: Option<Rule>,
-    /// Whether it says what is wrong with the arguments of a tool, which the model that wrote them can correct.
+    /// Whether it is about the arguments of a tool, so that the model can correct them.
     is_about_arguments: bool,
 }
 
-/// The protocol's own rules whose breach has a code and a status of its own.
+/// The rules of the protocol whose violation has its own code and status.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Rule {
-    /// A header is missing, malformed or says something else than the body.
+    /// A header is missing, malformed or does not match the body.
     Headers,
-    /// The call needs something that the client did not declare.
+    /// The call needs a capability that the client did not declare.
     Capability,
-    /// A version that we do not speak.
+    /// A protocol version that we do not support.
     Version,
-    /// `_meta` lacks what every modern request carries.
+    /// `_meta` lacks a member that every modern request needs.
     Meta,
 }
 
@@ -45,7 +45,7 @@ impl Rule {
     }
 }
 
-/// Something a client may be able to do for the server while it works on a request.
+/// A capability of the client that the server can use during a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum ClientCapability {
     /// Asking its user (`elicitation/create`).
@@ -68,13 +68,13 @@ impl ClientCapability {
 }
 
 impl Fault {
-    /// A header is missing, malformed or says something else than the body.
+    /// A header is missing, malformed or does not match the body.
     pub fn header(header: &str, what: &str) -> Self {
         let error = Error::new(Kind::InvalidRequest, format!("the header `{header}` {what}")).with("header", header);
         Self { error, rule: Some(Rule::Headers), is_about_arguments: false }
     }
 
-    /// The version asked for is not spoken here; the caller may retry with one that is.
+    /// The requested version is not supported. The caller can retry with a supported one.
     pub fn version(requested: &str) -> Self {
         let error = Error::new(Kind::InvalidRequest, "this protocol version is not supported")
             .with("requested", requested)
@@ -82,7 +82,7 @@ impl Fault {
         Self { error, rule: Some(Rule::Version), is_about_arguments: false }
     }
 
-    /// The call needs what the client did not declare.
+    /// The call needs capabilities that the client did not declare.
     pub fn capabilities(missing: &[ClientCapability]) -> Self {
         let required: Map<String, Value> = missing.iter().map(|capability| (capability.word().to_owned(), json!({}))).collect();
         let error = Error::new(Kind::InvalidRequest, "the client did not declare a capability that this call needs")
@@ -90,13 +90,13 @@ impl Fault {
         Self { error, rule: Some(Rule::Capability), is_about_arguments: false }
     }
 
-    /// `_meta` lacks, or spoils, what every modern request carries.
+    /// `_meta` lacks a member that every modern request needs, or it is malformed.
     pub fn meta(error: Error) -> Self {
         Self { error, rule: Some(Rule::Meta), is_about_arguments: false }
     }
 
-    /// The same, and if it is about the arguments of `tool`, with everything that is said of bad arguments: `parameter`,
-    /// `violations`, `details` and `tool`.
+    /// The same fault. If it is about the arguments of `tool`, it gets all fields for bad arguments: `parameter`, `violations`,
+    /// `details` and `tool`.
     #[must_use]
     pub fn about_arguments_of(mut self, tool: &str) -> Self {
         let parameter = self.error.data().get("parameter").and_then(Value::as_str).unwrap_or("arguments").to_owned();
@@ -114,7 +114,7 @@ impl Fault {
         self
     }
 
-    /// Whether it says what is wrong with the arguments of a tool.
+    /// Whether it is about the arguments of a tool.
     pub fn is_about_arguments(&self) -> bool {
         self.is_about_arguments
     }
@@ -124,7 +124,7 @@ impl Fault {
         &self.error
     }
 
-    /// The protocol's own rule that was broken, if it was one.
+    /// The violated rule of the protocol, if there is one.
     pub fn rule(&self) -> Option<Rule> {
         self.rule
     }

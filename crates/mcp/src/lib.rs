@@ -1,5 +1,5 @@
-//! The MCP wire protocol of both eras on one URL: *legacy* (2024-11-05 to 2025-11-25, an `initialize` handshake) and
-//! *modern* (2026-07-28, every request stands alone).
+//! The MCP wire protocol of both eras on one URL: *legacy* (2024-11-05 to 2025-11-25, with an `initialize` handshake) and
+//! *modern* (2026-07-28, with self-contained requests).
 //!
 //! ```text
 //!  bytes ─▶ message::parse ─▶ Request ─▶ era::admit ─▶ Admitted ─▶ (the dispatcher) ─▶ reply::result ─▶ bytes
@@ -7,8 +7,8 @@
 //!              Refusal                    Refused                       Fault ─▶ codes::Speaker ─▶ reply::error
 //! ```
 //!
-//! This crate knows what may be said and how. It never does I/O, never spawns, never asks who the caller is, and never
-//! builds a tree of a body it only has to pass on: ids, params and arguments stay the caller's own text.
+//! This crate defines the messages and their format. It does no I/O, spawns no tasks, does not know the caller, and does not
+//! parse a body that it only passes on: ids, params and arguments stay as the caller's raw text.
 
 pub mod codes;
 pub mod era;

@@ -1,6 +1,6 @@
-//! Every method there is, and in which era it exists.
+//! Every method, and the eras in which it exists.
 //!
-//! Whether a method may be used is never decided here: this is the menu, not the gate.
+//! This module does not decide whether a caller may use a method.
 
 use crate::era::Era;
 
@@ -30,7 +30,7 @@ macro_rules! methods {
                 method.exists_in(era).then_some(method)
             }
 
-            /// Whether requests of `era` have it.
+            /// Whether the method exists in `era`.
             pub const fn exists_in(self, era: Era) -> bool {
                 match self { $(Method::$name => methods!(@ $eras era),)* }
             }
@@ -60,7 +60,7 @@ methods! {
 }
 
 impl Method {
-    /// The member of `params` that the `Mcp-Name` header repeats, where the method has one.
+    /// The member of `params` that the `Mcp-Name` header repeats, if the method has one.
     pub const fn named_by(self) -> Option<&'static str> {
         match self {
             Method::ToolsCall | Method::PromptsGet => Some("name"),
@@ -69,7 +69,7 @@ impl Method {
         }
     }
 
-    /// Whether a modern result says how long it may be kept (`ttlMs`, `cacheScope`).
+    /// Whether a modern result says how long it may be cached (`ttlMs`, `cacheScope`).
     pub const fn cacheable(self) -> bool {
         matches!(
             self,
@@ -82,7 +82,7 @@ impl Method {
         )
     }
 
-    /// Whether a modern result may ask the caller for more input. On any other method it must not.
+    /// Whether a modern result may ask the caller for more input. Other methods must not.
     pub const fn may_require_input(self) -> bool {
         matches!(self, Method::ToolsCall | Method::PromptsGet | Method::ResourcesRead)
     }
@@ -93,7 +93,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn each_era_has_its_methods() {
+    fn methods_exist_in_their_eras() {
         let names = |era| -> Vec<_> { Method::ALL.iter().filter(|m| m.exists_in(era)).map(|m| m.name()).collect() };
         assert_eq!(names(Era::Legacy).len(), 13);
         assert!(!names(Era::Modern).contains(&"ping") && !names(Era::Modern).contains(&"initialize"));

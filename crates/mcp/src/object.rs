@@ -1,7 +1,7 @@
-//! Reads a JSON object one level deep and keeps its members as the text they came in.
+//! Reads the top level of a JSON object and keeps its members as raw text.
 //!
-//! Only the members that were asked for are kept, so an object with a million members costs no memory. A member that
-//! stands there twice is refused: two readers that disagree about which one counts are a hole in the gate.
+//! Only the requested members are kept, so an object with a million members costs no memory. A duplicate member is refused: if
+//! two readers used different ones, a check could be bypassed.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -10,10 +10,10 @@ use base::Error;
 use serde::de::{self, DeserializeSeed, Deserializer, IgnoredAny, MapAccess, Visitor};
 use serde_json::value::RawValue;
 
-/// The members of the object `json` that are called `names`, in that order.
+/// The members `names` of the object `json`, in that order.
 ///
 /// # Errors
-/// Bad syntax is a syntax error; anything but an object, and a wanted member that is repeated, are data errors.
+/// Bad syntax is a syntax error. Anything but an object, and a duplicate of a requested member, are data errors.
 pub fn members<'a, const N: usize>(json: &'a str, names: &[&str; N]) -> serde_json::Result<[Option<&'a RawValue>; N]> {
     let mut deserializer = serde_json::Deserializer::from_str(json);
     let found = Wanted(names).deserialize(&mut deserializer)?;
@@ -42,7 +42,7 @@ impl<'de, const N: usize> Visitor<'de> for Wanted<'_, N> {
         let mut found = [None; N];
         while let Some(position) = map.next_key_seed(Name(self.0))? {
             match position.and_then(|position| found.get_mut(position)) {
-                Some(Some(_)) => return Err(de::Error::custom("a member stands there twice")),
+                Some(Some(_)) => return Err(de::Error::custom("duplicate member")),
                 Some(place) => *place = Some(map.next_value()?),
                 None => {
                     map.next_value::<IgnoredAny>()?;
@@ -53,7 +53,7 @@ impl<'de, const N: usize> Visitor<'de> for Wanted<'_, N> {
     }
 }
 
-/// Finds a key among the wanted names without copying it.
+/// Finds a key among the requested names without copying it.
 struct Name<'n>(&'n [&'n str]);
 
 impl<'de> DeserializeSeed<'de> for Name<'_> {
@@ -76,7 +76,7 @@ impl Visitor<'_> for Name<'_> {
     }
 }
 
-/// The string in `raw`, borrowed unless it has escapes; `None` for anything else.
+/// The string in `raw`, borrowed unless it has escapes; `None` for any other type.
 pub fn text(raw: &RawValue) -> Option<Cow<'_, str>> {
     let inner = raw.get().strip_prefix('"')?.strip_suffix('"')?;
     match inner.contains('\\') {
@@ -90,12 +90,12 @@ pub fn is_object(raw: &RawValue) -> bool {
     raw.get().starts_with('{')
 }
 
-/// Whether `raw` is a string or a number: what an id or a progress token may be.
+/// Whether `raw` is a string or a number, which an id or a progress token must be.
 pub fn is_string_or_number(raw: &RawValue) -> bool {
     raw.get().starts_with(|first: char| first == '"' || first == '-' || first.is_ascii_digit())
 }
 
-/// One member of `params`, with the name that an error reports. An explicit `null` counts as absent.
+/// One member of `params`, with its name for errors. An explicit `null` counts as absent.
 #[derive(Clone, Copy, Debug)]
 pub struct Member<'a> {
     name: &'static str,
@@ -108,27 +108,27 @@ impl<'a> Member<'a> {
         Self { name, raw: raw.filter(|raw| raw.get() != "null") }
     }
 
-    /// The text as it came, if the member is there.
+    /// The raw text, if the member is present.
     pub fn raw(self) -> Option<&'a RawValue> {
         self.raw
     }
 
-    /// The member, which must be there.
+    /// The member, which must be present.
     pub fn required(self) -> Result<&'a RawValue, Error> {
         self.raw.ok_or_else(|| Error::invalid(self.name, format!("`{}` is missing", self.name)))
     }
 
-    /// A string, if the member is there.
+    /// A string, if the member is present.
     pub fn optional_text(self) -> Result<Option<Cow<'a, str>>, Error> {
         self.raw.map(|raw| text(raw).ok_or_else(|| self.must_be("a string"))).transpose()
     }
 
-    /// A string that must be there.
+    /// A string, which must be present.
     pub fn text(self) -> Result<Cow<'a, str>, Error> {
         text(self.required()?).ok_or_else(|| self.must_be("a string"))
     }
 
-    /// An object, if the member is there.
+    /// An object, if the member is present.
     pub fn optional_object(self) -> Result<Option<&'a RawValue>, Error> {
         self.raw.map(|raw| if is_object(raw) { Ok(raw) } else { Err(self.must_be("an object")) }).transpose()
     }
@@ -168,7 +168,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_object_or_ambiguous_is_a_data_error() {
+    fn non_objects_and_duplicates_are_data_errors() {
         assert_eq!(shown("[]"), "data");
         assert_eq!(shown("null"), "data");
         assert_eq!(shown(r#"{"a": 1, "a": 2}"#), "data");

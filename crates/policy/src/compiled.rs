@@ -1,14 +1,14 @@
-//! The documents of an org, ready for decisions.
+//! The policy documents of an org, compiled for decisions.
 
 use std::collections::HashSet;
 use std::sync::{Arc, OnceLock};
 
+use base::limits::POLICY_STATEMENTS_MAX;
 use base::secret::hex;
 use sha2::{Digest, Sha256};
 
 use crate::decision::Failure;
 use crate::finding::{Finding, located};
-use crate::limits::STATEMENTS_MAX;
 use crate::model::Model;
 use crate::set::Set;
 use crate::source::{Source, statement_id};
@@ -17,22 +17,22 @@ use crate::statement::Statement;
 /// A version of a policy document.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Document {
-    /// Its name, which its statements' names begin with.
+    /// Its name. The names of its statements start with it.
     pub id: String,
     /// Its version.
     pub version: u32,
     /// Its text.
     pub cedar: String,
-    /// Whether it counts.
+    /// Whether it is enforced.
     pub mode: Mode,
 }
 
-/// Whether a document's statements count.
+/// Whether a document's statements have an effect.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Mode {
-    /// They do.
+    /// They are enforced.
     Enforce,
-    /// They are tried and recorded, without effect, permits included.
+    /// They are evaluated and recorded but have no effect, not even permits.
     LogOnly,
 }
 
@@ -45,36 +45,36 @@ impl Mode {
         }
     }
 
-    /// Reads the word.
+    /// Parses the word.
     pub fn parse(word: &str) -> Option<Self> {
         [Mode::Enforce, Mode::LogOnly].into_iter().find(|mode| mode.word() == word)
     }
 }
 
-/// What is wrong with a document that is in use.
+/// A problem of a document in use.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Flagged {
     /// The document.
     pub document: String,
     /// Its version.
     pub version: u32,
-    /// It cannot be used: while it is enforced, everything is denied. Otherwise the schema has moved on, and it is still
-    /// evaluated.
+    /// The document is unusable: while it is enforced, everything is denied. If this is false, the schema has changed since,
+    /// and the document is still evaluated.
     pub broken: bool,
-    /// What and where.
+    /// The problems and their positions.
     pub findings: Vec<Finding>,
 }
 
-/// What may make one principal's listing differ from another's, or from its own a moment later.
+/// What can make listings differ between principals or over time.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Varies {
-    /// Some statement asks who it is.
+    /// Some statement depends on the principal.
     pub by_principal: bool,
-    /// Some statement asks for the time.
+    /// Some statement depends on the time.
     pub by_time: bool,
 }
 
-/// The documents of an org against a model, ready for decisions.
+/// The documents of an org, compiled against a model.
 pub struct Compiled {
     pub(crate) model: Arc<Model>,
     pub(crate) enforced: Part,
@@ -82,7 +82,7 @@ pub struct Compiled {
     varies: Varies,
     hash: String,
     documents: Vec<Document>,
-    /// Findings that make a document unusable, by its place in `documents`.
+    /// Findings that make a document unusable, by its position in `documents`.
     unusable: Vec<(usize, Vec<Finding>)>,
     flagged: OnceLock<Vec<Flagged>>,
 }
@@ -90,7 +90,7 @@ pub struct Compiled {
 /// The documents of one mode.
 pub(crate) struct Part {
     pub(crate) set: Set,
-    /// Why nothing can be decided by them.
+    /// Why these documents cannot decide anything.
     pub(crate) broken: Option<Vec<Failure>>,
 }
 
@@ -104,7 +104,7 @@ impl Compiled {
     pub(crate) fn new(model: Arc<Model>, documents: &[Document]) -> Self {
         let mut unusable = Vec::new();
         let mut ids = HashSet::new();
-        let mut room = STATEMENTS_MAX;
+        let mut room = POLICY_STATEMENTS_MAX;
         let (mut enforced, mut tried) = (Gathered::default(), Gathered::default());
         for (place, document) in documents.iter().enumerate() {
             let statements = if ids.insert(document.id.as_str()) {
@@ -137,24 +137,24 @@ impl Compiled {
         }
     }
 
-    /// The policy-set hash of the audit trail: SHA-256 over ids, versions, modes and texts of the enforced documents, whatever
-    /// their order, as lower-case hex.
+    /// The policy-set hash in the audit trail: SHA-256 over ids, versions, modes and texts of the enforced documents in any
+    /// order, as lower-case hex.
     pub fn hash(&self) -> &str {
         &self.hash
     }
 
-    /// How long the texts are that this was compiled from.
+    /// The total length of the texts in bytes.
     pub fn text_bytes(&self) -> usize {
         self.documents.iter().map(|document| document.cedar.len()).sum()
     }
 
-    /// What a listing depends on beside the tools and the org: whoever keeps one must know.
+    /// What a listing depends on besides the tools and the org. A cache of listings must know this.
     pub fn listing_varies(&self) -> Varies {
         self.varies
     }
 
-    /// The documents that something is wrong with, in the order they were given. Validates them all when first asked, which
-    /// may take a while; decisions do not wait for it.
+    /// The documents with problems, in the order given. The first call validates all of them, which may take a while. Decisions
+    /// do not wait for it.
     pub fn flagged(&self) -> &[Flagged] {
         self.flagged.get_or_init(|| {
             let flag = |(place, document): (usize, &Document)| {
@@ -187,11 +187,13 @@ impl Gathered {
     }
 }
 
-/// The statements of a document, as long as there is room for them.
+/// The statements of a document, within the limit on statements.
 fn statements(model: &Model, document: &Document, room: &mut usize) -> Result<Vec<Statement>, Vec<Finding>> {
     let source = Source::parse(&document.cedar).map_err(|complaints| located(&document.cedar, complaints))?;
     *room = room.checked_sub(source.statements.len()).ok_or_else(|| {
-        whole_document(&format!("the documents have more than {STATEMENTS_MAX} statements together, counted up to this one"))
+        whole_document(&format!(
+            "the documents have more than {POLICY_STATEMENTS_MAX} statements together, counted up to this one"
+        ))
     })?;
     source
         .statements
@@ -207,9 +209,9 @@ fn whole_document(message: &str) -> Vec<Finding> {
     vec![Finding { line: 1, column: 1, message: message.to_owned() }]
 }
 
-/// A document that cannot be used, in the words of its first finding.
+/// An unusable document, with the message of its first finding.
 fn failure(document: &Document, findings: &[Finding]) -> Failure {
-    let message = findings.first().map_or_else(|| "it cannot be read".to_owned(), Finding::to_string);
+    let message = findings.first().map_or_else(|| "it is unreadable".to_owned(), Finding::to_string);
     Failure { policy: Some(document.id.as_str().into()), message }
 }
 
@@ -220,7 +222,7 @@ fn hash(documents: &[Document]) -> String {
     for document in enforced {
         let version = document.version.to_string();
         for field in [document.id.as_str(), &version, document.mode.word(), &document.cedar] {
-            // The length first: otherwise two documents could run together into the bytes of two others.
+            // The length comes first, so that two documents never give the same bytes as two others.
             hasher.update((field.len() as u64).to_be_bytes());
             hasher.update(field.as_bytes());
         }

@@ -1,4 +1,4 @@
-//! Deciding: the statements that apply are evaluated by Cedar, and the answer is no unless they say yes.
+//! Decisions: Cedar evaluates the statements that apply, and the answer is no unless they permit it.
 
 use std::sync::Arc;
 
@@ -7,24 +7,24 @@ use cedar_policy::{Context, Entities, EvalResult, EvaluationError, Expression, R
 use serde_json::Value;
 
 use crate::compiled::{Compiled, Part};
-use crate::decision::{Decision, Failure, Outcome, WouldBe};
+use crate::decision::{Decision, Evaluation, Failure, WouldBe};
 use crate::model::{Model, Peer, Target, Verb};
 use crate::reads::{InputReads, Reads};
 use crate::set::{self, Set};
-use crate::who::Who;
+use crate::who::PrincipalEntity;
 
-/// The arguments of what is decided.
+/// The arguments of a call.
 #[derive(Clone, Copy, Debug)]
 pub enum Input<'a> {
-    /// Not known yet, as in a listing: a condition on `context.input` counts as favourable.
+    /// Unknown, as in a listing: a condition on `context.input` counts as favourable.
     Any,
-    /// These, as in a call.
+    /// Known, as in a call.
     These(&'a Value),
 }
 
 impl Compiled {
-    /// Whether `principal` may call the tool or skill `action`: with these arguments, or, for a listing, with some. Documents
-    /// in `log_only` mode are tried on calls only; a listing decides nothing.
+    /// Whether `principal` may call the tool or skill `action` with these arguments or, for a listing, with some arguments.
+    /// Documents in `log_only` mode are evaluated only for calls, because a listing has no effect.
     pub fn decide(&self, principal: &Principal, now: Timestamp, action: &str, input: Input<'_>) -> Decision {
         self.answer(principal, now, self.model.call(action), input)
     }
@@ -43,7 +43,7 @@ impl Compiled {
         let Some((number, target)) = target.and_then(|number| Some((number, self.model.target(number)?))) else {
             return Decision::unknown_action();
         };
-        let who = Who::new(&self.model, principal);
+        let who = PrincipalEntity::new(&self.model, principal);
         let question = Question { model: &self.model, who, door: principal.door().word(), now, number, target, input };
         let enforced = question.outcome(&self.enforced);
         let mut decision = Decision::of(&enforced);
@@ -56,10 +56,10 @@ impl Compiled {
     }
 }
 
-/// Everything a decision is about.
+/// The input of a decision.
 struct Question<'a> {
     model: &'a Model,
-    who: Who,
+    who: PrincipalEntity,
     door: &'static str,
     now: Timestamp,
     number: usize,
@@ -68,31 +68,32 @@ struct Question<'a> {
 }
 
 impl Question<'_> {
-    /// What the statements of one mode say.
-    fn outcome(&self, part: &Part) -> Outcome {
+    /// The result of the statements of one mode.
+    fn outcome(&self, part: &Part) -> Evaluation {
         if let Some(broken) = &part.broken {
-            return Outcome { broken: true, errors: broken.clone(), ..Outcome::default() };
+            return Evaluation { broken: true, errors: broken.clone(), ..Evaluation::default() };
         }
-        self.evaluate(&part.set).unwrap_or_else(Outcome::failed)
+        self.evaluate(&part.set).unwrap_or_else(Evaluation::failed)
     }
 
-    fn evaluate(&self, set: &Set) -> Result<Outcome, String> {
+    fn evaluate(&self, set: &Set) -> Result<Evaluation, String> {
         let listing = matches!(self.input, Input::Any);
         let slices = set.slices(self.model, &self.who, (self.number, self.target), listing);
         if slices.is_empty() {
-            return Ok(Outcome::default());
+            return Ok(Evaluation::default());
         }
         let reads = set::reads(&slices);
         let entities = set.entities(self.model, &self.who, (self.number, self.target), &reads)?;
         let request = self.request(&reads)?;
-        let mut outcome = Outcome::default();
+        let mut outcome = Evaluation::default();
         for statement in set.statements(&slices) {
             if !statement.covers(&self.who) {
                 continue;
             }
             let satisfied = match holds(statement.condition(listing).expression.as_ref(), &request, &entities) {
                 Ok(holds) => holds,
-                // In a condition that was rewritten for listing, a failure need not be one of the call: it is favourable too.
+                // A condition that was rewritten for listing may fail although the call would not, so a failure is favourable
+                // too.
                 Err(_) if listing && statement.listing.is_some() => statement.permits,
                 Err(message) => {
                     outcome.errors.push(Failure { policy: Some(Arc::clone(&statement.id)), message });
@@ -107,7 +108,7 @@ impl Question<'_> {
         Ok(outcome)
     }
 
-    /// The request, with as much context as is read.
+    /// The request, with only the context that is read.
     fn request(&self, reads: &Reads) -> Result<Request, String> {
         let mut context = Vec::new();
         if let (Input::These(arguments), Some(shape)) = (self.input, &self.target.input)
@@ -136,7 +137,7 @@ impl Question<'_> {
     }
 }
 
-/// Whether a condition holds; a statement without one always applies.
+/// Whether a condition holds. A statement without a condition always applies.
 fn holds(condition: Option<&Expression>, request: &Request, entities: &Entities) -> Result<bool, String> {
     let Some(condition) = condition else {
         return Ok(true);
@@ -148,14 +149,14 @@ fn holds(condition: Option<&Expression>, request: &Request, entities: &Entities)
     }
 }
 
-/// What went wrong, without the values it went wrong with: arguments may be secrets, and this is kept.
+/// The error without the values: arguments may be secret, and this text is stored.
 fn in_words(error: &EvaluationError) -> String {
     match error {
         EvaluationError::EntityDoesNotExist(_)
         | EvaluationError::EntityAttrDoesNotExist(_)
         | EvaluationError::RecordAttrDoesNotExist(_) => error.to_string(),
-        EvaluationError::IntegerOverflow(_) => "a number in it became too large".to_owned(),
-        EvaluationError::TypeError(_) => "a value in it is not of the type it takes".to_owned(),
+        EvaluationError::IntegerOverflow(_) => "a number in it overflowed".to_owned(),
+        EvaluationError::TypeError(_) => "a value in it has the wrong type".to_owned(),
         EvaluationError::RecursionLimit(_) => "it nests too deeply".to_owned(),
         EvaluationError::FailedExtensionFunctionExecution(_) => "a function in it failed".to_owned(),
         _ => "it cannot be evaluated".to_owned(),

@@ -1,23 +1,23 @@
-//! What a decision says.
+//! The result of a decision.
 
 use std::sync::Arc;
 
-/// The answer to whether a principal may do something now.
+/// Whether a principal may do something now.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Decision {
-    /// Whether it may. Everything but a permit that nothing speaks against is a no.
+    /// Whether it is allowed. Only a permit without any forbid or error allows it.
     pub allowed: bool,
-    /// Why.
+    /// The reason.
     pub reason: Reason,
-    /// The statements that made it so: the satisfied permits, or the satisfied forbids; in the order of the documents.
+    /// The statements that decided: the satisfied permits, or the satisfied forbids, in document order.
     pub policies: Vec<Arc<str>>,
-    /// What could not be evaluated. Any of it denies. The messages quote no arguments.
+    /// Evaluation errors. Any of them denies. The messages quote no arguments.
     pub errors: Vec<Failure>,
-    /// What the documents in `log_only` mode would have changed: only where they would have, or where they failed.
+    /// What the `log_only` documents would have changed. Set only if they would have, or if they failed.
     pub log_only: Option<WouldBe>,
 }
 
-/// Why a decision is what it is.
+/// The reason of a decision.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Reason {
     /// A statement permits it and none forbids it.
@@ -26,9 +26,9 @@ pub enum Reason {
     Forbidden,
     /// No statement permits it.
     NoPermit,
-    /// A statement could not be evaluated, or the arguments cannot be held by Cedar.
+    /// A statement could not be evaluated, or Cedar cannot represent the arguments.
     Error,
-    /// A document cannot be used at all.
+    /// A document is unusable.
     Broken,
     /// The model has no such action.
     UnknownAction,
@@ -48,45 +48,45 @@ impl Reason {
     }
 }
 
-/// Something that could not be evaluated.
+/// An evaluation error.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Failure {
-    /// The statement or document, unless it is the request itself.
+    /// The statement or document; none if the request itself failed.
     pub policy: Option<Arc<str>>,
     /// What went wrong.
     pub message: String,
 }
 
-/// What a decision would have been with the `log_only` documents enforced.
+/// The decision if the `log_only` documents were enforced.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct WouldBe {
     /// Whether it would have been allowed.
     pub allowed: bool,
-    /// Why.
+    /// The reason.
     pub reason: Reason,
-    /// The statements that would have made it so, of all documents.
+    /// The statements of all documents that would have decided.
     pub policies: Vec<Arc<str>>,
-    /// What could not be evaluated in the `log_only` documents.
+    /// Evaluation errors in the `log_only` documents.
     pub errors: Vec<Failure>,
 }
 
-/// What came of the statements that apply.
+/// The result of the statements that apply.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Outcome {
+pub(crate) struct Evaluation {
     pub(crate) permits: Vec<Arc<str>>,
     pub(crate) forbids: Vec<Arc<str>>,
     pub(crate) errors: Vec<Failure>,
-    /// A document cannot be used.
+    /// A document is unusable.
     pub(crate) broken: bool,
 }
 
-impl Outcome {
+impl Evaluation {
     /// The request itself cannot be evaluated.
     pub(crate) fn failed(message: String) -> Self {
         Self { errors: vec![Failure { policy: None, message }], ..Self::default() }
     }
 
-    /// The decision of this outcome. This is the whole of what combines statements: a permit, no forbid and no failure.
+    /// The decision for this result. Only this function combines statements: it takes a permit, no forbid and no error.
     pub(crate) fn verdict(&self) -> (Reason, &[Arc<str>]) {
         if self.broken {
             (Reason::Broken, &[])
@@ -101,8 +101,8 @@ impl Outcome {
         }
     }
 
-    /// Both outcomes together, as if their statements had stood in one set.
-    pub(crate) fn and(&self, other: &Outcome) -> Outcome {
+    /// Both results combined, as if all statements were in one set.
+    pub(crate) fn and(&self, other: &Evaluation) -> Evaluation {
         let mut both = self.clone();
         both.permits.extend(other.permits.iter().cloned());
         both.forbids.extend(other.forbids.iter().cloned());
@@ -113,7 +113,7 @@ impl Outcome {
 }
 
 impl Decision {
-    pub(crate) fn of(outcome: &Outcome) -> Self {
+    pub(crate) fn of(outcome: &Evaluation) -> Self {
         let (reason, policies) = outcome.verdict();
         Self {
             allowed: reason == Reason::Permitted,
@@ -124,15 +124,15 @@ impl Decision {
         }
     }
 
-    /// A decision about something that does not exist.
+    /// The decision about an action that does not exist.
     pub(crate) fn unknown_action() -> Self {
         Self { allowed: false, reason: Reason::UnknownAction, policies: Vec::new(), errors: Vec::new(), log_only: None }
     }
 }
 
 impl WouldBe {
-    /// What `tried` would change in a decision of `enforced`, if it would change anything or failed.
-    pub(crate) fn of(enforced: &Outcome, tried: &Outcome) -> Option<Self> {
+    /// What `tried` would change in a decision by `enforced`; `None` if nothing would change and nothing failed.
+    pub(crate) fn of(enforced: &Evaluation, tried: &Evaluation) -> Option<Self> {
         let both = enforced.and(tried);
         let (reason, policies) = both.verdict();
         let allowed = reason == Reason::Permitted;

@@ -1,13 +1,13 @@
-//! What is wrong with a policy text, and where.
+//! Problems in a policy text, with their positions.
 
-/// One complaint about a policy text. Line and column count from 1, columns in Unicode scalar values, as editors show them.
+/// One problem. Line and column count from 1, columns in Unicode scalar values, as editors show them.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Finding {
     /// The line.
     pub line: usize,
-    /// The column in it.
+    /// The column.
     pub column: usize,
-    /// What is wrong, and what would help.
+    /// The problem, and what may help.
     pub message: String,
 }
 
@@ -17,7 +17,7 @@ impl std::fmt::Display for Finding {
     }
 }
 
-/// A complaint that still knows its place as a byte offset, the way the parser counts.
+/// A problem with its position as a byte offset, as the parser counts.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Complaint {
     pub(crate) offset: usize,
@@ -30,7 +30,7 @@ impl Complaint {
     }
 }
 
-/// The complaints with lines and columns, in the order of the text, each once.
+/// The problems with lines and columns, in text order and without duplicates.
 pub(crate) fn located(text: &str, mut complaints: Vec<Complaint>) -> Vec<Finding> {
     complaints.sort();
     complaints.dedup();
@@ -44,8 +44,8 @@ pub(crate) fn located(text: &str, mut complaints: Vec<Complaint>) -> Vec<Finding
         .collect()
 }
 
-/// Turns byte offsets into lines and columns in one walk over the text: thousands of findings on one endless line must not
-/// mean thousands of walks.
+/// Converts byte offsets to lines and columns in one pass. Thousands of findings on one very long line must not take thousands
+/// of passes.
 pub(crate) struct Places<'a> {
     rest: std::str::CharIndices<'a>,
     line: usize,
@@ -57,7 +57,7 @@ impl<'a> Places<'a> {
         Self { rest: text.char_indices(), line: 1, column: 1 }
     }
 
-    /// The line and column of `offset`. Offsets must not decrease from one question to the next.
+    /// The line and column of `offset`. Offsets must not decrease from call to call.
     pub(crate) fn place(&mut self, offset: usize) -> (usize, usize) {
         while self.rest.offset() < offset {
             match self.rest.next() {
@@ -78,7 +78,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn places_count_characters_not_bytes() {
+    fn columns_count_characters_not_bytes() {
         let text = "äö\n日本x\r\ny";
         let mut places = Places::new(text);
         for (needle, place) in [("ä", (1, 1)), ("ö", (1, 2)), ("x", (2, 3)), ("y", (3, 1))] {
@@ -88,7 +88,7 @@ mod tests {
     }
 
     #[test]
-    fn findings_come_in_the_order_of_the_text_and_once() {
+    fn findings_are_in_text_order_without_duplicates() {
         let complaints = vec![Complaint::new(3, "b"), Complaint::new(0, "a"), Complaint::new(3, "b"), Complaint::new(3, "a")];
         let findings: Vec<String> = located("x\ny\nz", complaints).iter().map(Finding::to_string).collect();
         assert_eq!(findings, ["1:1: a", "2:2: a", "2:2: b"]);

@@ -1,17 +1,17 @@
-//! The one place that uses parts of Cedar which its documentation hides: a policy's own expression tree.
+//! The only module that uses undocumented parts of Cedar: the expression tree of a policy.
 //!
-//! Evaluating the conditions of the statements that apply takes half the time of handing Cedar's authorizer a policy set: the
-//! authorizer builds each policy's scope anew as an expression, evaluates it, and files every policy in a hash map. What it
-//! decides is written down in `decide.rs` instead; tests hold both against each other and against another build of Cedar.
+//! Evaluating only the conditions of the statements that apply takes half the time of Cedar's authorizer: the authorizer builds
+//! and evaluates each policy's scope as an expression and puts every policy into a hash map. `decide.rs` implements the same
+//! decision. Tests compare both with each other and with another build of Cedar.
 
 use cedar_policy::{Expression, Policy, pst};
 
-/// The conditions of a policy as one expression; none if it has no conditions.
+/// The conditions of a policy as one expression; `None` if it has none.
 pub(crate) fn condition(policy: &Policy) -> Option<Expression> {
     policy.as_ref().non_scope_constraints().cloned().map(Expression::from)
 }
 
-/// A policy as a tree that can be walked and rebuilt. From Cedar's own tree: from the text it would be parsed again.
+/// A policy as a tree that can be walked and rebuilt. It comes from Cedar's tree, because the text would be parsed again.
 pub(crate) fn tree(policy: &Policy) -> Result<pst::Template, String> {
     let bare = Policy::from(policy.as_ref().clone());
     match bare.try_into_pst() {

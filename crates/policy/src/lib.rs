@@ -1,23 +1,22 @@
-//! Cedar: the generated schema, checked policies, compiled sets and their decisions.
+//! Cedar policies: the generated schema, checked documents, compiled sets and decisions.
 //!
-//! A [`Model`] is made of the tools: it holds the entity types and one typed action per tool. Against it a document of policies
-//! is [checked](Model::check) before it is saved, and all documents of an org are [compiled](Model::compile). A [`Compiled`]
-//! set answers, for every call, whether it is permitted.
+//! A [`Model`] is built from the tools: it has the entity types and one typed action per tool. A policy document is
+//! [checked](Model::check) against it before it is saved, and all documents of an org are [compiled](Model::compile). A
+//! [`Compiled`] set decides whether a call is permitted.
 //!
 //! *Invariant:* the answer is no unless a statement permits it, none forbids it, and every statement that applies could be
-//! evaluated. An unknown action, a document that cannot be read and arguments that Cedar cannot hold are denied. Cedar itself
-//! skips a policy that fails; here it denies.
+//! evaluated. Unknown actions, unreadable documents and arguments that Cedar cannot represent are denied. Cedar itself skips a
+//! policy that fails; here it denies.
 //!
 //! *Invariant:* documents in [`Mode::LogOnly`] change no decision.
 //!
-//! This crate knows no rows, no clock and no wire: the time is passed in, and nothing a client sends becomes an entity.
+//! This crate knows no rows, no clock and no wire format: the time is passed in, and no client input becomes an entity.
 
 mod compiled;
 mod decide;
 mod decision;
 mod finding;
 mod inside;
-mod limits;
 mod listing;
 mod model;
 mod reads;
@@ -34,12 +33,11 @@ pub use compiled::{Compiled, Document, Flagged, Mode, Varies};
 pub use decide::Input;
 pub use decision::{Decision, Failure, Reason, WouldBe};
 pub use finding::Finding;
-pub use limits::{DOCUMENT_BYTES_MAX, NESTING_MAX, STATEMENT_NAME_CHARS_MAX, STATEMENTS_MAX};
 pub use model::{ActionKind, ActionSpec, Model, Peer};
 pub use source::{StatementInfo, statement_text};
 
-/// The document that a new org starts with: its own tools permitted, peers discoverable, none invocable until someone permits
-/// it.
+/// The first document of a new org. It permits the org's tools and makes peers discoverable. No peer can be invoked until
+/// someone permits it.
 pub const STARTER: &str = include_str!("starter.cedar");
-/// How many statements [`STARTER`] has.
+/// The number of statements in [`STARTER`].
 pub const STARTER_STATEMENTS: i64 = 2;

@@ -1,5 +1,5 @@
-//! The form of a statement for listing, when nobody knows the arguments yet: whatever depends on `context.input` is assumed to
-//! turn out in the caller's favour. A tool is listed if some arguments might pass; the call itself is decided with its own.
+//! Rewrites a statement for listing, when the arguments are not known yet: everything that depends on `context.input` is
+//! assumed to favour the caller. A tool is listed if some arguments might pass, and the call is decided with its own arguments.
 //!
 //! | expression that reads the input | in a permit | in a forbid |
 //! |---|---|---|
@@ -8,7 +8,7 @@
 //! | `if a then b else c`, where `a` reads it | `b \|\| c` | `b && c` |
 //! | anything else | `true` | `false` |
 //!
-//! What does not read the input stays as it is, so that a condition on the principal still counts.
+//! Expressions that do not read the input stay unchanged, so a condition on the principal still counts.
 
 use std::sync::Arc;
 
@@ -16,7 +16,7 @@ use cedar_policy::pst::{BinaryOp, Clause, Effect, Expr, Literal, UnaryOp};
 
 use crate::reads::reads_input;
 
-/// The clauses for listing, or nothing if none of them reads the input: then they serve as they are.
+/// The clauses for listing, or `None` if none of them reads the input, so that they can be used unchanged.
 pub(crate) fn for_listing(effect: Effect, clauses: &[Clause]) -> Option<Vec<Clause>> {
     let lean = Lean::may_hold(effect == Effect::Permit);
     let mut changed = false;
@@ -30,7 +30,7 @@ pub(crate) fn for_listing(effect: Effect, clauses: &[Clause]) -> Option<Vec<Clau
     changed.then_some(clauses)
 }
 
-/// Which way an expression that reads the input is assumed to turn out.
+/// The assumed value of an expression that reads the input.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Lean {
     True,
@@ -50,15 +50,15 @@ impl Lean {
         Arc::new(Expr::Literal(Literal::Bool(self == Lean::True)))
     }
 
-    /// Two expressions of which either may count.
+    /// Combines two expressions, either of which may count.
     fn either(self, left: Arc<Expr>, right: Arc<Expr>) -> Arc<Expr> {
         let op = if self == Lean::True { BinaryOp::Or } else { BinaryOp::And };
         Arc::new(Expr::BinaryOp { op, left, right })
     }
 }
 
-/// The expression with everything settled that reads the input. The recursion is no deeper than the text's nesting, which the
-/// scan has bounded.
+/// Replaces everything that reads the input. The recursion is not deeper than the nesting of the text, which the scan has
+/// limited.
 fn settled(expression: &Arc<Expr>, lean: Lean, changed: &mut bool) -> Arc<Expr> {
     if !reads_input(expression) {
         return Arc::clone(expression);

@@ -1,4 +1,4 @@
-//! What policies may speak of: the entity model, and one typed action per tool.
+//! The entity model of policies, with one typed action per tool.
 
 use std::collections::HashMap;
 use std::str::FromStr;
@@ -8,48 +8,49 @@ use base::{Error, Result};
 use cedar_policy::ffi::DetailedError;
 use cedar_policy::{EntityId, EntityTypeName, EntityUid, Schema, ValidationMode, Validator};
 use serde_json::Value;
+use sha2::{Digest, Sha256};
 
 use crate::compiled::{Compiled, Document};
 use crate::finding::{Complaint, Finding, located};
 use crate::schema::SchemaText;
-use crate::shape::{self, Record};
+use crate::shape::{self, RecordShape};
 use crate::source::{Source, StatementInfo, complaint};
 
-/// One tool or skill that policies can name.
+/// A tool or skill that policies can name.
 #[derive(Clone, Copy, Debug)]
 pub struct ActionSpec<'a> {
     /// The canonical name: a tool's, or `<slug>.<skillId>`.
     pub name: &'a str,
-    /// What it is an action on.
+    /// What it acts on.
     pub kind: ActionKind<'a>,
-    /// The JSON Schema of its arguments; `context.input` gets its types from it.
+    /// The JSON Schema of its arguments, which gives `context.input` its types.
     pub input_schema: &'a Value,
 }
 
-/// What an action acts on.
+/// The resource of an action.
 #[derive(Clone, Copy, Debug)]
 pub enum ActionKind<'a> {
     /// A tool of this server.
     Tool {
         /// It only reads.
         read_only: bool,
-        /// It may change or remove what was there.
+        /// It may change or remove existing data.
         destructive: bool,
     },
     /// A skill of a peer agent.
     Skill {
         /// The peer's slug.
         agent: &'a str,
-        /// How far the peer is trusted, in the registry's word. The first skill of a peer says it for all.
+        /// The trust level of the peer, in the registry's words. The first skill of a peer sets it for all.
         trust: &'a str,
-        /// How the peer is, in the registry's word. The first skill of a peer says it for all.
+        /// The health of the peer, in the registry's words. The first skill of a peer sets it for all.
         health: &'a str,
-        /// The tags that its card gives the skill.
+        /// The tags of the skill in the peer's card.
         tags: &'a [String],
     },
 }
 
-/// A peer, or one skill of it.
+/// A peer or one of its skills.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Peer<'a> {
     /// The peer itself, by slug.
@@ -58,7 +59,7 @@ pub enum Peer<'a> {
     Skill(&'a str),
 }
 
-/// The names of the model, as policies spell them.
+/// The names in the model, as policies spell them.
 pub(crate) mod words {
     pub(crate) const ACTION: &str = "Action";
     pub(crate) const TOOL_CALL: &str = "tool_call";
@@ -69,21 +70,21 @@ pub(crate) mod words {
     pub(crate) const PROJECT: &str = "Project";
     pub(crate) const AGENT: &str = "Agent";
     pub(crate) const SESSION: &str = "Session";
-    /// The types of principals and of what they belong to.
+    /// The types of principals and of their parents.
     pub(crate) const OF_PRINCIPALS: [&str; 4] = [ORG, PROJECT, AGENT, SESSION];
     pub(crate) const TOOL: &str = "Tool";
     pub(crate) const PEER: &str = "A2AAgent";
     pub(crate) const SKILL: &str = "Skill";
 }
 
-/// What is done to a peer or a skill beside calling it.
+/// The actions on a peer or a skill besides calling it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum Verb {
     Discover,
     Cancel,
 }
 
-/// What policies know of a resource.
+/// The attributes of a resource.
 #[derive(Debug)]
 pub(crate) enum About {
     Tool { read_only: bool, destructive: bool },
@@ -91,18 +92,18 @@ pub(crate) enum About {
     Skill { peer: EntityUid, tags: Vec<String> },
 }
 
-/// One action on one resource: what a decision is about, apart from who and with what.
+/// One action on one resource: a decision without its principal and arguments.
 #[derive(Debug)]
 pub(crate) struct Target {
     pub(crate) action: EntityUid,
-    /// The action it is a member of.
+    /// The action group that it belongs to.
     pub(crate) parent: Option<EntityUid>,
     pub(crate) resource: EntityUid,
-    /// The type of `context.input`; there is none when a peer is only seen or stopped.
-    pub(crate) input: Option<Record>,
+    /// The type of `context.input`. Discovering and cancelling have none.
+    pub(crate) input: Option<RecordShape>,
 }
 
-/// The entity model, the generated schema and every action. Built once per server, and per org where peers differ.
+/// The entity model, the generated schema and every action. There is one per server, and one per org with different peers.
 pub struct Model {
     text: String,
     validator: Validator,
@@ -110,16 +111,17 @@ pub struct Model {
     targets: Vec<Target>,
     /// The targets of calls, by the name of the tool or skill.
     calls: HashMap<String, usize>,
-    /// The other targets, by what is done to what.
+    /// The other targets, by action and resource.
     others: HashMap<(Verb, EntityUid), usize>,
     resources: HashMap<EntityUid, About>,
+    digest: [u8; 32],
 }
 
 impl Model {
-    /// Builds the model of these tools and skills. Where two have one name, the first keeps it.
+    /// Builds the model of these tools and skills. If two have the same name, the first one wins.
     pub fn build<'a>(actions: impl IntoIterator<Item = ActionSpec<'a>>) -> Result<Self> {
         let mut actions: Vec<ActionSpec<'a>> = actions.into_iter().collect();
-        // Stable, so that the first of a name stays the first, and the schema reads the same whatever the registry's order.
+        // A stable sort keeps the first of equal names first, and makes the schema independent of the registry's order.
         actions.sort_by_key(|action| action.name);
         actions.dedup_by_key(|action| action.name);
         let mut parts = Parts::new()?;
@@ -133,6 +135,7 @@ impl Model {
             parts.add(action);
         }
         let text = parts.text.finish();
+        let digest = digest(&text, &parts.resources);
         let (schema, _warnings) = Schema::from_cedarschema_str(&text).map_err(Error::internal)?;
         Ok(Self {
             text,
@@ -142,15 +145,21 @@ impl Model {
             calls: parts.calls,
             others: parts.others,
             resources: parts.resources,
+            digest,
         })
     }
 
-    /// The schema in Cedar's own notation, with comments for people. The same tools give the same text.
+    /// A digest that is equal for models with equal decisions.
+    pub fn digest(&self) -> &[u8; 32] {
+        &self.digest
+    }
+
+    /// The schema in Cedar's notation, with comments. The same tools give the same text.
     pub fn schema_text(&self) -> &str {
         &self.text
     }
 
-    /// Parses and validates a document, strictly. On success the statements in their order; otherwise everything that is wrong.
+    /// Parses and validates a document strictly. Returns its statements in order, or everything that is wrong.
     pub fn check(&self, cedar: &str) -> Result<Vec<StatementInfo>, Vec<Finding>> {
         let source = Source::parse(cedar).map_err(|complaints| located(cedar, complaints))?;
         let result = self.validator.validate(&source.policies, ValidationMode::Strict);
@@ -169,7 +178,7 @@ impl Model {
         Ok(source.infos(cedar, warnings.collect()))
     }
 
-    /// Tools and skills that a document names and that nothing has: a statement about one would never apply.
+    /// Tools and skills in a document that do not exist. A statement about one would never apply.
     fn unknown_tools(&self, cedar: &str, source: &Source) -> Vec<Complaint> {
         let mut complaints = Vec::new();
         for statement in &source.statements {
@@ -191,8 +200,8 @@ impl Model {
         complaints
     }
 
-    /// Makes the documents ready for decisions. Never fails: a document that cannot be used makes every decision a denial, and
-    /// one that the schema has moved away from is flagged and still evaluated.
+    /// Compiles the documents. This never fails: an unusable document makes every decision a denial, and a document that no
+    /// longer fits the schema is flagged and still evaluated.
     pub fn compile(self: &Arc<Self>, documents: &[Document]) -> Compiled {
         Compiled::new(Arc::clone(self), documents)
     }
@@ -216,7 +225,7 @@ impl Model {
         self.targets.get(number)
     }
 
-    /// The tool, peer, skill or action that a condition names, if the model knows it.
+    /// The tool, peer, skill or action in a condition, if the model knows it.
     pub(crate) fn named(&self, kind: &str, id: &str) -> Option<EntityUid> {
         let uid = match kind {
             words::TOOL => self.types.tool.entity(id),
@@ -228,14 +237,14 @@ impl Model {
         (self.about(&uid).is_some() || self.parent_of_action(&uid).is_some()).then_some(uid)
     }
 
-    /// The action that an action of a tool or skill is a member of.
+    /// The action group of a tool's or skill's action.
     pub(crate) fn parent_of_action(&self, uid: &EntityUid) -> Option<&EntityUid> {
         let name: &str = uid.id().as_ref();
         let target = self.call(name).and_then(|number| self.target(number))?;
         target.parent.as_ref().filter(|_| target.action == *uid)
     }
 
-    /// What is known of a resource.
+    /// The attributes of a resource.
     pub(crate) fn about(&self, uid: &EntityUid) -> Option<&About> {
         self.resources.get(uid)
     }
@@ -245,6 +254,18 @@ impl std::fmt::Debug for Model {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Model").field("calls", &self.calls.len()).finish_non_exhaustive()
     }
+}
+
+/// The schema covers actions and their inputs. The attributes of resources are added.
+fn digest(text: &str, resources: &HashMap<EntityUid, About>) -> [u8; 32] {
+    let mut known: Vec<String> = resources.iter().map(|(uid, about)| format!("{uid} {about:?}")).collect();
+    known.sort_unstable();
+    let mut digest = Sha256::new();
+    for part in std::iter::once(text).chain(known.iter().map(String::as_str)) {
+        digest.update(part.len().to_be_bytes());
+        digest.update(part);
+    }
+    digest.finalize().into()
 }
 
 /// A model that is being built.
@@ -296,7 +317,7 @@ impl Parts {
         self.targets.push(Target { action, parent, resource, input: Some(input) });
     }
 
-    /// What can be done to a peer or a skill beside calling it.
+    /// Adds the actions on a peer or a skill besides calling it.
     fn add_others(&mut self, resource: &EntityUid) {
         for (verb, word) in [(Verb::Discover, words::DISCOVER), (Verb::Cancel, words::CANCEL)] {
             self.others.insert((verb, resource.clone()), self.targets.len());
@@ -306,7 +327,7 @@ impl Parts {
     }
 }
 
-/// The entity types, ready to make entities' names of.
+/// The entity types, for making entity names.
 pub(crate) struct Types {
     pub(crate) action: Type,
     pub(crate) org: Type,

@@ -1,5 +1,5 @@
-//! What a statement's conditions read: which parts of the context, and which entities. Whatever no statement reads is neither
-//! built nor converted for a call.
+//! What the conditions of a statement read: parts of the context, and entities. Anything that no statement reads is not built
+//! for a call.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -8,27 +8,27 @@ use cedar_policy::pst::{Clause, EntityUID, Expr, Literal, Var};
 
 use crate::model::words;
 
-/// Everything the conditions of some statements read.
+/// Everything that the conditions of some statements read.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Reads {
     pub(crate) input: InputReads,
-    /// `context.call.now`, which costs the most to build, and `context.call.door`.
+    /// `context.call.now`, which is the most expensive part, and `context.call.door`.
     pub(crate) now: bool,
     pub(crate) door: bool,
-    /// The variables. Naming a session, agent, project or org asks about the principal's surroundings: nothing else is known.
+    /// The variables. Naming a session, agent, project or org reads the principal's entities, because no others are known.
     pub(crate) principal: bool,
     pub(crate) action: bool,
     pub(crate) resource: bool,
-    /// Tools, peers, skills and actions that are named, as type and id.
+    /// Named tools, peers, skills and actions, as type and id.
     pub(crate) named: BTreeSet<(String, String)>,
 }
 
-/// Which part of `context.input` is read.
+/// The part of `context.input` that is read.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) enum InputReads {
     #[default]
     Nothing,
-    /// These members only, which may be none: `context has input` is a question too.
+    /// Only these members. There may be none, because `context has input` also reads the input.
     Members(BTreeSet<String>),
     Everything,
 }
@@ -121,7 +121,7 @@ impl Reads {
     }
 }
 
-/// Whether an expression reads the input, anywhere in it.
+/// Whether an expression reads the input anywhere.
 pub(crate) fn reads_input(expression: &Expr) -> bool {
     match context_part(expression) {
         Some(ContextPart::Call(_)) => false,
@@ -130,7 +130,7 @@ pub(crate) fn reads_input(expression: &Expr) -> bool {
     }
 }
 
-/// A part of the context, as an expression names it.
+/// A part of the context in an expression.
 enum ContextPart<'a> {
     /// One member of the call, or all of it.
     Call(Option<&'a str>),
@@ -140,7 +140,7 @@ enum ContextPart<'a> {
     Whole,
 }
 
-/// The part of the context that this expression stands for or asks about. `None`: it is about something else, look inside.
+/// The part of the context that this expression reads. `None` means that it reads something else, so look inside it.
 fn context_part(expression: &Expr) -> Option<ContextPart<'_>> {
     match expression {
         Expr::Var(Var::Context) => Some(ContextPart::Whole),
@@ -163,7 +163,7 @@ fn context_part(expression: &Expr) -> Option<ContextPart<'_>> {
     }
 }
 
-/// The part that `<expression>.<member>` stands for, where the expression is `context.call` or `context.input`.
+/// The part that `<expression>.<member>` reads, if the expression is `context.call` or `context.input`.
 fn part_below<'a>(expression: &Expr, member: &'a str) -> Option<ContextPart<'a>> {
     match expression {
         Expr::GetAttr { expr, attr } if is_context(expr) => match attr.as_str() {
@@ -179,8 +179,8 @@ fn is_context(expression: &Expr) -> bool {
     matches!(expression, Expr::Var(Var::Context))
 }
 
-/// The expressions that an expression is made of. A kind of expression that a later Cedar adds counts as made of nothing: what
-/// it reads would then be missing, and the statement would fail, which denies.
+/// The parts of an expression. An expression kind of a later Cedar counts as having no parts. Its reads would be missing, so
+/// the statement would fail, which denies.
 fn children(expression: &Expr) -> Vec<&Arc<Expr>> {
     match expression {
         Expr::UnaryOp { expr, .. } | Expr::GetAttr { expr, .. } | Expr::HasAttr { expr, .. } | Expr::Like { expr, .. } => {

@@ -1,20 +1,21 @@
-//! A first look at a policy text, before the parser sees it: how deep it nests, and where its statements begin.
+//! Scans a policy text before parsing: how deeply it nests, and where its statements begin.
 //!
-//! Cedar's parser builds trees without a limit and walks them recursively, so a text such as `((((…` would end the process.
-//! This scan needs no stack. It knows tokens, not grammar: for a text that parses, its depth is never less than that of the
-//! tree the parser builds; of a text that does not parse, the parser builds only what came before the first error.
+//! Cedar's parser builds trees without a limit and walks them recursively, so a text such as `((((…` would crash the process.
+//! This scan needs no stack. It knows tokens but not the grammar. If a text parses, its depth here is at least the depth of the
+//! parsed tree. If it does not, the parser builds only what comes before the first error.
+
+use base::limits::POLICY_NESTING_MAX;
 
 use crate::finding::Complaint;
-use crate::limits::NESTING_MAX;
 
 /// What the scan found.
 #[derive(Debug, Default)]
 pub(crate) struct Scan {
-    /// Where each statement begins, in bytes, in order.
+    /// The start of each statement in bytes, in order.
     pub(crate) statements: Vec<usize>,
-    /// Where each statement ends, in bytes, in order; one that lacks its semicolon is not among them.
+    /// The end of each statement in bytes, in order. A statement without a semicolon has none.
     pub(crate) ends: Vec<usize>,
-    /// Where a statement nests too deeply, if one does: the first place only, the rest was not read.
+    /// The first position where a statement nests too deeply, if there is one. The rest was not read.
     pub(crate) too_deep: Option<Complaint>,
 }
 
@@ -30,9 +31,10 @@ pub(crate) fn scan(text: &str) -> Scan {
             between_statements = false;
         }
         nesting.take(token);
-        if nesting.depth() > NESTING_MAX {
-            let message =
-                format!("this statement nests too deeply (more than {NESTING_MAX} levels, a bracket counts as four); split it");
+        if nesting.depth() > POLICY_NESTING_MAX {
+            let message = format!(
+                "this statement nests too deeply (more than {POLICY_NESTING_MAX} levels, a bracket counts as four); split it"
+            );
             scan.too_deep = Some(Complaint::new(offset, message));
             return scan;
         }
@@ -45,40 +47,40 @@ pub(crate) fn scan(text: &str) -> Scan {
     scan
 }
 
-/// What a token does to the depth of the tree.
+/// The effect of a token on the depth of the tree.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Token {
     /// An opening bracket.
     Open,
     /// A closing bracket.
     Close,
-    /// `&&`, `||`, `if`, `when` and `unless`: what they join lies side by side, and each deepens the tree by one level.
+    /// `&&`, `||`, `if`, `when` and `unless`: their operands are siblings, and each adds one level.
     Join,
-    /// Any other operator: it may wrap what stands before it (`a.b.c`) or after it (`!!a`).
+    /// Any other operator. It may wrap what comes before it (`a.b.c`) or after it (`!!a`).
     Wrap,
-    /// A comma: what follows is a tree of its own.
+    /// A comma, after which a new tree starts.
     Comma,
     /// A semicolon.
     End,
-    /// A name, a number, a string.
+    /// A name, a number or a string.
     Leaf,
 }
 
-/// What a pair of brackets counts beside the wrap it is. The parser goes through ten rules of its grammar for one, on as much
-/// stack as the evaluator takes for four operators.
+/// What a pair of brackets adds in addition to its wrap. The parser goes through ten grammar rules for it, on as much stack as
+/// the evaluator needs for four operators.
 const BRACKET: usize = 3;
 
-/// The depth of the statement read so far, at most.
+/// An upper bound for the depth of the statement so far.
 #[derive(Debug, Default)]
 struct Nesting {
-    /// The brackets that are open around `here`, outermost first.
+    /// The open brackets around `here`, outermost first.
     outer: Vec<Level>,
     here: Level,
     /// The sum of `joins + wraps + BRACKET` over `outer`.
     outer_depth: usize,
 }
 
-/// What stands between two brackets, or on the outside.
+/// The tokens between two brackets, or outside of all brackets.
 #[derive(Clone, Copy, Debug, Default)]
 struct Level {
     /// Joins since the last comma.
@@ -114,13 +116,13 @@ impl Nesting {
     fn take(&mut self, token: Token) {
         match token {
             Token::Open => {
-                // A bracket may follow what it belongs to (`a["b"]["c"]`), so it also wraps.
+                // A bracket may follow the expression that it belongs to (`a["b"]["c"]`), so it also wraps.
                 self.here.wraps += 1;
                 self.outer_depth += self.here.joins + self.here.wraps + BRACKET;
                 self.outer.push(std::mem::take(&mut self.here));
             }
             Token::Close => {
-                // A bracket that closes nothing is the parser's to complain about.
+                // The parser reports an unmatched closing bracket.
                 if let Some(outer) = self.outer.pop() {
                     let inner = self.here.depth() + BRACKET;
                     self.outer_depth -= outer.joins + outer.wraps + BRACKET;
@@ -143,14 +145,14 @@ impl Nesting {
     }
 }
 
-/// The tokens of Cedar, as far as they matter here.
+/// The tokens of Cedar that matter here.
 struct Tokens<'a> {
     text: &'a str,
     offset: usize,
 }
 
 impl Tokens<'_> {
-    /// The next token and where it begins.
+    /// The next token and its position.
     fn next(&mut self) -> Option<(usize, Token)> {
         loop {
             let rest = self.text.get(self.offset..)?;
@@ -169,7 +171,7 @@ impl Tokens<'_> {
     }
 }
 
-/// The token that `rest` begins with, and its length in bytes.
+/// The first token of `rest`, and its length in bytes.
 fn token(rest: &str, first: char) -> (usize, Token) {
     match first {
         '"' => (string_length(rest), Token::Leaf),
@@ -194,7 +196,7 @@ fn token(rest: &str, first: char) -> (usize, Token) {
     }
 }
 
-/// The length of a string literal with its quotes; the rest of the text if it does not end.
+/// The length of a string literal with its quotes, or of the rest of the text if it does not end.
 fn string_length(rest: &str) -> usize {
     let mut escaped = false;
     for (index, byte) in rest.bytes().enumerate().skip(1) {
@@ -222,7 +224,7 @@ mod tests {
     }
 
     #[test]
-    fn statements_begin_where_they_begin() {
+    fn statement_positions_are_found() {
         let text =
             "// permit;\n@id(\"a;b\")\npermit(principal, action, resource) when { \"\\\";\" == \"ü\" };;\n  forbid(principal);";
         let starts: Vec<&str> = scan(text).statements.iter().map(|start| &text[*start..*start + 3]).collect();
@@ -233,7 +235,7 @@ mod tests {
     }
 
     #[test]
-    fn depth_counts_what_nests_and_not_what_lies_side_by_side() {
+    fn depth_counts_nesting_and_not_siblings() {
         for (text, expected) in [
             ("", 0),
             ("a", 0),

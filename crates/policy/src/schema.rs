@@ -1,17 +1,16 @@
-//! The Cedar schema as text: what an author of policies reads, and what the validator is built from. One text for both, so
-//! that they cannot disagree.
+//! The Cedar schema as text. Authors of policies read it, and the validator is built from it, so they cannot disagree.
 
 use std::fmt::Write;
 
-use crate::shape::{LeftOut, Record, Shape};
+use crate::shape::{LeftOut, RecordShape, Shape};
 
 /// The entities and the actions that exist without any tool.
-const COMMON: &str = r#"// What policies may speak of. Generated from the tools; ids are the ones that the API shows.
+const COMMON: &str = r#"// The entities, actions and attributes that policies can use. Generated from the tools, with the ids of the API.
 
 entity Org;
 entity Project in [Org];
 entity Agent in [Project, Org];
-// A session runs in a project, for a registered agent if one was named. Its opener chose label and work type.
+// A session runs in a project and may run for a registered agent. Its opener chooses the label and the work type.
 entity Session in [Agent, Project, Org] {
   workType?: String,
   label?: String,
@@ -31,13 +30,13 @@ entity Skill in [A2AAgent] {
   tags: Set<String>,
 };
 
-// What every call has in `context.call`. door: "session" or "agent".
+// The attributes of `context.call` in every call. door: "session" or "agent".
 type Call = {
   now: datetime,
   door: String,
 };
 
-// Every tool of this server is a member of `tool_call`, every skill of a peer one of `a2a_invoke`.
+// Every tool of this server is a member of `tool_call`, and every skill of a peer is a member of `a2a_invoke`.
 action "tool_call" appliesTo {
   principal: [Session, Agent],
   resource: [Tool],
@@ -48,7 +47,7 @@ action "a2a_invoke" appliesTo {
   resource: [Skill],
   context: { call: Call },
 };
-// Seeing a peer's skills in a list.
+// Listing a peer's skills.
 action "a2a_discover" appliesTo {
   principal: [Session, Agent],
   resource: [A2AAgent, Skill],
@@ -70,8 +69,8 @@ impl SchemaText {
         Self(COMMON.to_owned())
     }
 
-    /// Adds the action of one tool or skill, a member of `parent` on resources of the type `resource`.
-    pub(crate) fn add(&mut self, name: &str, (parent, resource): (&str, &str), input: &Record, left_out: &[LeftOut]) {
+    /// Adds the action of one tool or skill to the group `parent`, for resources of the type `resource`.
+    pub(crate) fn add(&mut self, name: &str, (parent, resource): (&str, &str), input: &RecordShape, left_out: &[LeftOut]) {
         let mut lines = String::from("\n");
         for member in left_out {
             let path = if member.path.is_empty() { "input".to_owned() } else { format!("input.{}", member.path.escape_debug()) };
@@ -98,7 +97,7 @@ fn line(text: &mut String, depth: usize, words: &str) {
     let _ = writeln!(text, "{}{words}", "  ".repeat(depth));
 }
 
-fn record(record: &Record, depth: usize) -> String {
+fn record(record: &RecordShape, depth: usize) -> String {
     if record.members.is_empty() {
         return "{}".to_owned();
     }
@@ -123,17 +122,17 @@ fn shape(of: &Shape, depth: usize) -> String {
     }
 }
 
-/// A name as an attribute: bare if it reads as a plain word.
+/// A name as an attribute, without quotes if it is a plain word.
 fn attribute(name: &str) -> String {
     let plain =
         name.starts_with(|c: char| c.is_ascii_alphabetic()) && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
     if plain && !RESERVED.contains(&name) { name.to_owned() } else { quoted(name) }
 }
 
-/// Words that Cedar keeps for itself; quoted they are only names.
+/// Reserved words of Cedar. Quoted, they are plain names.
 const RESERVED: [&str; 9] = ["true", "false", "if", "then", "else", "in", "is", "like", "has"];
 
-/// A name as a string literal. Names come from peers too: nothing in them may end the literal.
+/// A name as a string literal. Peers choose names too, so nothing in them may end the literal.
 fn quoted(name: &str) -> String {
     format!("\"{}\"", name.escape_debug())
 }

@@ -1,10 +1,10 @@
-//! Whom and what a statement's head is about. Statements whose head cannot match a call are never evaluated for it: they could
-//! neither be satisfied nor fail.
+//! The head of a statement: its principal, action and resource. A statement whose head cannot match a call is not evaluated for
+//! it, because it could neither apply nor fail.
 
 use cedar_policy::{ActionConstraint, EntityUid, Policy, PrincipalConstraint, ResourceConstraint};
 
 use crate::model::{About, Model, Target};
-use crate::who::Who;
+use crate::who::PrincipalEntity;
 
 /// The head of a statement.
 #[derive(Clone, Debug)]
@@ -23,7 +23,7 @@ impl Scope {
         }
     }
 
-    /// The one entity that a principal must be, or be in. Thousands of rules for thousands of agents are told apart by it.
+    /// The one entity that a principal must be or be in. It separates thousands of rules for thousands of agents.
     pub(crate) fn anchor(&self) -> Option<&EntityUid> {
         match &self.principal {
             PrincipalConstraint::Any | PrincipalConstraint::Is(_) => None,
@@ -36,8 +36,8 @@ impl Scope {
         matches!(self.principal, PrincipalConstraint::Any)
     }
 
-    /// Whether this is about `who`.
-    pub(crate) fn covers(&self, who: &Who) -> bool {
+    /// Whether it matches `who`.
+    pub(crate) fn covers(&self, who: &PrincipalEntity) -> bool {
         match &self.principal {
             PrincipalConstraint::Any => true,
             PrincipalConstraint::Is(kind) => who.uid().type_name() == kind,
@@ -47,7 +47,7 @@ impl Scope {
         }
     }
 
-    /// Whether this is about `target`, as far as that does not depend on the org.
+    /// Whether it matches `target`, as far as that does not depend on the org.
     pub(crate) fn may_cover(&self, target: &Target, model: &Model) -> bool {
         self.action_matches(target) && self.resource_matches(target, model)
     }
@@ -71,7 +71,7 @@ impl Scope {
         }
     }
 
-    /// The org that the resource must belong to, which is the caller's.
+    /// The org that the resource must belong to, which is the caller's org.
     pub(crate) fn org(&self, model: &Model) -> Option<EntityUid> {
         match &self.resource {
             ResourceConstraint::In(uid) | ResourceConstraint::IsIn(_, uid) if model.types.org.is_type_of(uid) => {

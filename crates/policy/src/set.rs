@@ -1,7 +1,7 @@
-//! The statements of one mode, and which of them a call concerns.
+//! The statements of one mode, and which of them apply to a call.
 //!
-//! Statements are filed under the entity that their head's principal must be or be in, so that ten thousand rules for ten
-//! thousand agents cost a call what one rule costs. What is found for a drawer and a target is remembered.
+//! Statements are grouped by the entity that the principal in their head must be or be in. So ten thousand rules for ten
+//! thousand agents cost a call as much as one rule. The statements for a group and a target are cached.
 
 use std::borrow::Cow;
 use std::collections::{BTreeSet, HashMap};
@@ -12,26 +12,34 @@ use quick_cache::Weighter;
 use quick_cache::sync::Cache;
 
 use crate::compiled::Varies;
-use crate::limits::{ENTITIES_CACHE_MAX, SLICE_CACHE_WEIGHT_MAX, SLICE_WEIGHT_STATEMENTS};
 use crate::model::{Model, Target};
 use crate::reads::Reads;
 use crate::statement::Statement;
-use crate::who::{self, Who};
+use crate::who::{self, PrincipalEntity};
 
-/// Statements that are decided over together.
+/// The maximum weight of the cached slices: 1 each, plus 1 for every [`SLICE_WEIGHT_STATEMENTS`]. That is at most 40 MB, and
+/// even one shard of the cache can hold the largest slice.
+const SLICE_CACHE_WEIGHT_MAX: usize = 20_000;
+/// The number of statements that add 1 to the weight of a slice.
+const SLICE_WEIGHT_STATEMENTS: usize = 256;
+/// The number of principals whose entities are cached. Building them takes longer than most decisions, and each takes a few
+/// kilobytes.
+const ENTITIES_CACHE_MAX: usize = 1_000;
+
+/// Statements that decide together.
 pub(crate) struct Set {
     statements: Vec<Statement>,
-    /// Statements about no entity in particular.
+    /// Statements for no particular entity.
     general: Vec<usize>,
     /// Statements by the entity that a principal must be or be in.
     anchored: HashMap<EntityUid, Drawer>,
-    /// Every tool, skill, peer and action that a condition names.
+    /// Every tool, skill, peer and action in a condition.
     named: Vec<EntityUid>,
     slices: Cache<SliceKey, Arc<Slice>, SliceWeight>,
     entities: Cache<EntitiesKey, Arc<Entities>>,
 }
 
-/// The statements under one entity. The number is short for its name.
+/// The statements for one entity. The number stands for its name.
 struct Drawer {
     number: usize,
     statements: Vec<usize>,
@@ -45,12 +53,12 @@ struct SliceKey {
     listing: bool,
 }
 
-/// The statements of a drawer that are about a target.
+/// The statements of a drawer that match a target.
 #[derive(Default)]
 pub(crate) struct Slice {
     /// In ascending order.
     numbers: Vec<usize>,
-    /// What their conditions read, all together.
+    /// What all their conditions read.
     reads: Reads,
 }
 
@@ -66,7 +74,7 @@ impl Weighter<SliceKey, Arc<Slice>> for SliceWeight {
 /// The principal, and the target if more than the principal is read.
 #[derive(Clone, PartialEq, Eq, Hash)]
 struct EntitiesKey {
-    who: Who,
+    who: PrincipalEntity,
     target: Option<usize>,
 }
 
@@ -112,8 +120,14 @@ impl Set {
         self.statements.is_empty()
     }
 
-    /// The statements that may be about this principal and target, drawer by drawer.
-    pub(crate) fn slices(&self, model: &Model, who: &Who, target: (usize, &Target), listing: bool) -> Vec<Arc<Slice>> {
+    /// The statements that may match this principal and target, by drawer.
+    pub(crate) fn slices(
+        &self,
+        model: &Model,
+        who: &PrincipalEntity,
+        target: (usize, &Target),
+        listing: bool,
+    ) -> Vec<Arc<Slice>> {
         let mut slices = Vec::with_capacity(2);
         let mut add = |drawer: usize, statements: &[usize]| {
             let key = SliceKey { drawer, target: target.0, listing };
@@ -148,18 +162,18 @@ impl Set {
         slice
     }
 
-    /// The statements of slices, in the order of the documents.
+    /// The statements of slices, in document order.
     pub(crate) fn statements(&self, slices: &[Arc<Slice>]) -> Vec<&Statement> {
         let mut numbers: Vec<usize> = slices.iter().flat_map(|slice| slice.numbers.iter().copied()).collect();
         numbers.sort_unstable();
         numbers.iter().filter_map(|number| self.statements.get(*number)).collect()
     }
 
-    /// The entities that conditions which read this much need.
+    /// The entities that these conditions need.
     pub(crate) fn entities(
         &self,
         model: &Model,
-        who: &Who,
+        who: &PrincipalEntity,
         target: (usize, &Target),
         reads: &Reads,
     ) -> Result<Arc<Entities>, String> {

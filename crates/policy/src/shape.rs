@@ -1,11 +1,11 @@
 //! What policies see of a tool's arguments: Cedar types from the tool's JSON Schema, and Cedar values from a call.
 //!
-//! Cedar has no unions and no open records, so what cannot be given one type is left out, and the schema text says so.
+//! Cedar has no unions and no open records. A member without a single type is left out, and the schema text says so.
 
+use base::limits::{POLICY_ARGUMENTS_DEPTH_MAX, POLICY_ARGUMENTS_MEMBERS_MAX};
 use cedar_policy::RestrictedExpression;
 use serde_json::{Map, Number, Value};
 
-use crate::limits::{SHAPE_DEPTH_MAX, SHAPE_MEMBERS_MAX};
 use crate::reads::InputReads;
 
 /// The type of one value.
@@ -16,12 +16,12 @@ pub(crate) enum Shape {
     Bool,
     Decimal,
     Set(Box<Shape>),
-    Record(Record),
+    Record(RecordShape),
 }
 
-/// The type of an object: the members that have a type of their own.
+/// The type of an object: the members that have a type.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Record {
+pub(crate) struct RecordShape {
     pub(crate) members: Vec<Member>,
 }
 
@@ -39,16 +39,16 @@ pub(crate) struct LeftOut {
     pub(crate) reason: &'static str,
 }
 
-/// The shape of a tool's input, and what is missing from it.
-pub(crate) fn of_input(schema: &Value) -> (Record, Vec<LeftOut>) {
+/// The shape of a tool's input, and the members that were left out.
+pub(crate) fn of_input(schema: &Value) -> (RecordShape, Vec<LeftOut>) {
     let mut left_out = Vec::new();
     let record = match schema.get("properties") {
         Some(Value::Object(properties)) => record(schema, properties, "", 0, &mut left_out),
-        _ => Ok(Record::default()),
+        _ => Ok(RecordShape::default()),
     };
     let record = record.unwrap_or_else(|reason| {
         left_out.push(LeftOut { path: String::new(), reason });
-        Record::default()
+        RecordShape::default()
     });
     (record, left_out)
 }
@@ -59,16 +59,16 @@ fn record(
     path: &str,
     depth: usize,
     left_out: &mut Vec<LeftOut>,
-) -> Result<Record, &'static str> {
-    if depth >= SHAPE_DEPTH_MAX {
+) -> Result<RecordShape, &'static str> {
+    if depth >= POLICY_ARGUMENTS_DEPTH_MAX {
         return Err("it nests too deeply");
     }
-    if properties.len() > SHAPE_MEMBERS_MAX {
+    if properties.len() > POLICY_ARGUMENTS_MEMBERS_MAX {
         return Err("it has too many members");
     }
     let required: Vec<&str> =
         schema.get("required").and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_str).collect();
-    // By name: whether a JSON map keeps its order is decided elsewhere in the build, and the schema should not show it.
+    // Sorted by name, because the order of a JSON map depends on build settings and must not affect the schema.
     let mut properties: Vec<(&String, &Value)> = properties.iter().collect();
     properties.sort_by_key(|(name, _)| *name);
     let mut members = Vec::with_capacity(properties.len());
@@ -82,12 +82,12 @@ fn record(
             Err(reason) => left_out.push(LeftOut { path, reason }),
         }
     }
-    Ok(Record { members })
+    Ok(RecordShape { members })
 }
 
-/// The shape of one value, and whether it may also be null; or why it has none.
+/// The shape of one value and whether it can be null, or why it has none.
 fn shape(schema: &Value, path: &str, depth: usize, left_out: &mut Vec<LeftOut>) -> Result<(Shape, bool), &'static str> {
-    if depth > SHAPE_DEPTH_MAX {
+    if depth > POLICY_ARGUMENTS_DEPTH_MAX {
         return Err("it nests too deeply");
     }
     let (kind, nullable) = match schema.get("type") {
@@ -110,14 +110,14 @@ fn shape(schema: &Value, path: &str, depth: usize, left_out: &mut Vec<LeftOut>) 
         }
         "object" => match schema.get("properties") {
             Some(Value::Object(properties)) => Shape::Record(record(schema, properties, path, depth, left_out)?),
-            _ => return Err("it is an object of any members"),
+            _ => return Err("it is an object with arbitrary members"),
         },
-        _ => return Err("it has no type that policies know"),
+        _ => return Err("policies do not support its type"),
     };
     Ok((shape, nullable))
 }
 
-/// The one type of a list of types, apart from null.
+/// The only type of a list of types, apart from null.
 fn only_kind(kinds: &[Value]) -> Result<(&str, bool), &'static str> {
     let nullable = kinds.iter().any(|kind| kind == "null");
     let mut others = kinds.iter().filter_map(Value::as_str).filter(|kind| *kind != "null");
@@ -127,9 +127,9 @@ fn only_kind(kinds: &[Value]) -> Result<(&str, bool), &'static str> {
     }
 }
 
-const UNION: &str = "it may be of several types";
+const UNION: &str = "it can have several types";
 
-/// A schema without `type`: listed values, or one alternative beside null.
+/// A schema without `type`: an enumeration, or one alternative besides null.
 fn untyped(schema: &Value, path: &str, depth: usize, left_out: &mut Vec<LeftOut>) -> Result<(Shape, bool), &'static str> {
     if let Some(Value::Array(values)) = schema.get("enum") {
         return of_values(values);
@@ -149,7 +149,7 @@ fn untyped(schema: &Value, path: &str, depth: usize, left_out: &mut Vec<LeftOut>
         };
     }
     if schema.get("$ref").is_some() {
-        return Err("it is described by reference");
+        return Err("its schema is a reference");
     }
     Err("it has no type")
 }
@@ -169,10 +169,10 @@ fn of_values(values: &[Value]) -> Result<(Shape, bool), &'static str> {
         }
     }
     let nullable = values.iter().any(Value::is_null);
-    found.map(|shape| (shape, nullable)).ok_or("it has no value but null")
+    found.map(|shape| (shape, nullable)).ok_or("it can only be null")
 }
 
-/// A value that does not fit its shape. Says where, never what: values may be secrets.
+/// A value that does not fit its shape. It names the position but not the value, which may be secret.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Misfit(String);
 
@@ -182,8 +182,8 @@ impl std::fmt::Display for Misfit {
     }
 }
 
-impl Record {
-    /// The part of a call's arguments that the policies read, as Cedar has it.
+impl RecordShape {
+    /// The part of a call's arguments that policies read, as a Cedar value.
     pub(crate) fn input(&self, arguments: &Value, reads: &InputReads) -> Result<RestrictedExpression, Misfit> {
         let Value::Object(arguments) = arguments else {
             return Err(Misfit("`context.input` is not an object".to_owned()));
@@ -216,11 +216,11 @@ impl Shape {
             (Shape::String, Value::String(text)) => Ok(RestrictedExpression::new_string(text.clone())),
             (Shape::Bool, Value::Bool(flag)) => Ok(RestrictedExpression::new_bool(*flag)),
             (Shape::Long, Value::Number(number)) => {
-                let long = long(number).ok_or_else(|| path.misfit("is no whole number that policies can hold"))?;
+                let long = long(number).ok_or_else(|| path.misfit("is not a whole number that policies support"))?;
                 Ok(RestrictedExpression::new_long(long))
             }
             (Shape::Decimal, Value::Number(number)) => {
-                let decimal = decimal(number).ok_or_else(|| path.misfit("is larger than policies can hold"))?;
+                let decimal = decimal(number).ok_or_else(|| path.misfit("is too large for policies"))?;
                 Ok(RestrictedExpression::new_decimal(decimal))
             }
             (Shape::Set(items), Value::Array(arguments)) => {
@@ -228,12 +228,12 @@ impl Shape {
                 Ok(RestrictedExpression::new_set(values?))
             }
             (Shape::Record(record), Value::Object(arguments)) => values(record.members.iter(), arguments, path),
-            _ => Err(path.misfit("is not of the type that the tool declares")),
+            _ => Err(path.misfit("does not have the type that the tool declares")),
         }
     }
 }
 
-/// Where in the arguments a value stands; spelled only when something is wrong.
+/// The position of a value in the arguments. It becomes text only for an error.
 struct Path<'a> {
     outer: Option<&'a Path<'a>>,
     name: &'a str,
@@ -252,20 +252,14 @@ impl Path<'_> {
     }
 }
 
-/// JSON Schema calls `3.0` an integer too.
+/// In JSON Schema, `3.0` is also an integer.
 fn long(number: &Number) -> Option<i64> {
-    // Doubles from here on are not whole numbers that an i64 can tell apart.
-    const EXACT: f64 = 9_007_199_254_740_992.0;
-    number.as_i64().or_else(|| {
-        let double = number.as_f64().filter(|_| number.is_f64())?;
-        #[expect(clippy::cast_possible_truncation, reason = "it is whole and within the range that doubles hold exactly")]
-        (double.fract() == 0.0 && double.abs() <= EXACT).then_some(double as i64)
-    })
+    number.as_i64().or_else(|| base::number::whole(number.as_f64().filter(|_| number.is_f64())?))
 }
 
-/// The spelling of a number with Cedar's four decimals, if Cedar can hold it.
+/// A number with Cedar's four decimals, if Cedar can represent it.
 fn decimal(number: &Number) -> Option<String> {
-    // ±(2^63 - 1) / 10,000, a little less so that rounding cannot cross it.
+    // ±(2^63 - 1) / 10,000, slightly reduced so that rounding cannot exceed it.
     const LARGEST: f64 = 922_337_203_685_477.0;
     if let Some(whole) = number.as_i64() {
         return (whole.unsigned_abs() <= 922_337_203_685_477).then(|| format!("{whole}.0"));

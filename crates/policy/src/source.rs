@@ -1,33 +1,34 @@
-//! One policy document, from text to statements that have names.
+//! Parses one policy document into named statements.
 
 use std::collections::{BTreeMap, HashSet};
 use std::str::FromStr;
 
+use base::limits::{POLICY_BYTES_MAX, POLICY_STATEMENT_NAME_CHARS_MAX, POLICY_STATEMENTS_MAX};
+use base::near::nearest;
 use cedar_policy::ffi::DetailedError;
 use cedar_policy::{Effect, Policy, PolicySet};
 
 use crate::finding::{Complaint, Finding, Places, located};
-use crate::limits::{DOCUMENT_BYTES_MAX, STATEMENT_NAME_CHARS_MAX, STATEMENTS_MAX};
 use crate::scan::scan;
 
 /// One statement of a checked document.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StatementInfo {
-    /// The value of its `@id` annotation, or its number in the document, from 1. A document of one statement without an `@id`
-    /// needs neither.
+    /// The value of its `@id` annotation, or its number in the document, from 1. A single statement without an `@id` has no
+    /// name.
     pub name: Option<String>,
-    /// Whether it permits; otherwise it forbids.
+    /// Whether it is a permit. Otherwise it is a forbid.
     pub permits: bool,
-    /// The line it begins on, from 1.
+    /// The line where it starts, from 1.
     pub line: usize,
-    /// The column it begins at, from 1, in Unicode scalar values.
+    /// The column where it starts, from 1, in Unicode scalar values.
     pub column: usize,
-    /// What the validator finds odd and yet allows: a statement that never applies, characters that look like others.
+    /// Warnings of the validator, such as a statement that never applies, or characters that look like others.
     pub warnings: Vec<Finding>,
 }
 
 impl StatementInfo {
-    /// The name that decisions and the audit trail use for this statement of `document`.
+    /// The name of this statement of `document` in decisions and in the audit trail.
     pub fn id(&self, document: &str) -> String {
         statement_id(document, self.name.as_deref())
     }
@@ -41,8 +42,8 @@ pub(crate) fn statement_id(document: &str, name: Option<&str>) -> String {
     }
 }
 
-/// The text of the statement of `document` that decisions call `id`, from its first annotation to its semicolon. None when the
-/// text `cedar` has no such statement, or is none that can be read.
+/// The text of the statement of `document` with the name `id`, from its first annotation to its semicolon. `None` if `cedar`
+/// has no such statement or does not parse.
 pub fn statement_text<'t>(document: &str, cedar: &'t str, id: &str) -> Option<&'t str> {
     let source = Source::parse(cedar).ok()?;
     let statement = source.statements.iter().find(|statement| statement_id(document, statement.name.as_deref()) == id)?;
@@ -52,34 +53,36 @@ pub fn statement_text<'t>(document: &str, cedar: &'t str, id: &str) -> Option<&'
 
 /// A parsed document.
 pub(crate) struct Source {
-    /// Its statements in the order of the text.
+    /// Its statements in text order.
     pub(crate) statements: Vec<Statement>,
-    /// The same as the parser holds them, under the parser's own names.
+    /// The same statements as the parser holds them, under the parser's names.
     pub(crate) policies: PolicySet,
 }
 
 pub(crate) struct Statement {
     pub(crate) name: Option<String>,
-    /// Where it begins, in bytes.
+    /// Its start in bytes.
     pub(crate) offset: usize,
     pub(crate) policy: Policy,
 }
 
 impl Source {
-    /// Parses a document, or says everything that keeps it from being one.
+    /// Parses a document, or returns everything that is wrong.
     pub(crate) fn parse(text: &str) -> Result<Self, Vec<Complaint>> {
-        if text.len() > DOCUMENT_BYTES_MAX {
-            let message = format!("a policy document has at most {DOCUMENT_BYTES_MAX} bytes, this one has {}", text.len());
+        if text.len() > POLICY_BYTES_MAX {
+            let message = format!("a policy document can have at most {POLICY_BYTES_MAX} bytes; this one has {}", text.len());
             return Err(vec![Complaint::new(0, message)]);
         }
         let scanned = scan(text);
         if let Some(complaint) = scanned.too_deep {
             return Err(vec![complaint]);
         }
-        if scanned.statements.len() > STATEMENTS_MAX {
-            let message =
-                format!("a policy document has at most {STATEMENTS_MAX} statements, this one has {}", scanned.statements.len());
-            let place = scanned.statements.get(STATEMENTS_MAX).copied().unwrap_or_default();
+        if scanned.statements.len() > POLICY_STATEMENTS_MAX {
+            let message = format!(
+                "a policy document can have at most {POLICY_STATEMENTS_MAX} statements; this one has {}",
+                scanned.statements.len()
+            );
+            let place = scanned.statements.get(POLICY_STATEMENTS_MAX).copied().unwrap_or_default();
             return Err(vec![Complaint::new(place, message)]);
         }
         let policies = PolicySet::from_str(text)
@@ -97,7 +100,7 @@ impl Source {
         Ok(Self { statements, policies })
     }
 
-    /// What a caller may know of the statements of `text`, which this was parsed from, with warnings by the parser's names.
+    /// The statements of `text`, which this was parsed from, with warnings by the parser's names.
     pub(crate) fn infos(&self, text: &str, warnings: Vec<(String, Complaint)>) -> Vec<StatementInfo> {
         let mut places = Places::new(text);
         let mut infos: Vec<StatementInfo> = self
@@ -121,16 +124,16 @@ impl Source {
         infos
     }
 
-    /// Where the statement begins that the parser calls `id`.
+    /// The start of the statement that the parser calls `id`.
     pub(crate) fn offset_of(&self, id: &str) -> usize {
         self.statements.get(number(id)).map_or(0, |statement| statement.offset)
     }
 }
 
-const EMPTY: &str = "a policy document needs at least one statement; an empty one would permit nothing without saying so";
+const EMPTY: &str = "a policy document needs at least one statement";
 const TEMPLATE: &str = "templates (`?principal`, `?resource`) are not supported; name the entity instead";
 
-/// The statements of a parsed set in the order of the text, with their names.
+/// The statements of a parsed set in text order, with their names.
 fn named(policies: &PolicySet, starts: &[usize]) -> Result<Vec<Statement>, Vec<Complaint>> {
     let mut parsed: Vec<(usize, &Policy)> = policies.policies().map(|policy| (number(policy.id().as_ref()), policy)).collect();
     parsed.sort_by_key(|(number, _)| *number);
@@ -159,18 +162,20 @@ fn named(policies: &PolicySet, starts: &[usize]) -> Result<Vec<Statement>, Vec<C
     if complaints.is_empty() { Ok(statements) } else { Err(complaints) }
 }
 
-/// Why an `@id` cannot stand in an audit trail.
+/// Why an `@id` cannot be used in an audit trail.
 fn bad_name(name: &str) -> Option<String> {
     if name.trim().is_empty() {
         return Some("`@id` needs a value, as in `@id(\"readers\")`".to_owned());
     }
-    if name.chars().count() > STATEMENT_NAME_CHARS_MAX || name.contains(char::is_control) {
-        return Some(format!("an `@id` has at most {STATEMENT_NAME_CHARS_MAX} characters and no control characters"));
+    if name.chars().count() > POLICY_STATEMENT_NAME_CHARS_MAX || name.contains(char::is_control) {
+        return Some(format!(
+            "an `@id` must have at most {POLICY_STATEMENT_NAME_CHARS_MAX} characters and no control characters"
+        ));
     }
     None
 }
 
-/// Cedar calls the statements of a text `policy0`, `policy1` and so on, in their order.
+/// Cedar names the statements of a text `policy0`, `policy1` and so on, in order.
 fn number(id: &str) -> usize {
     id.strip_prefix("policy").and_then(|number| number.parse().ok()).unwrap_or(usize::MAX)
 }
@@ -179,19 +184,40 @@ fn start_of(starts: &[usize], id: &str) -> usize {
     starts.get(number(id)).copied().unwrap_or_default()
 }
 
-/// What Cedar says, where it says it, or at `otherwise` if it does not say where.
+/// A message of Cedar at its position, or at `otherwise` if it has none.
 pub(crate) fn complaint(error: &DetailedError, otherwise: usize) -> Complaint {
     let offset = error.source_locations.first().map_or(otherwise, |label| label.loc.start);
     let label = error.source_locations.iter().find_map(|label| label.label.as_deref());
     let mut message = without_parsers_name(&error.message).to_owned();
-    for more in [label, error.help.as_deref()].into_iter().flatten() {
+    let help = error.help.as_deref().and_then(|help| near_help(&error.message, help));
+    for more in [label, help].into_iter().flatten() {
         message.push_str("; ");
         message.push_str(more);
     }
     Complaint::new(offset, message)
 }
 
-/// The validator begins with "for policy `policy0`, ", a name that nobody gave.
+/// The validator's help, unless it suggests a name that is not similar. It suggests the least different name, however different.
+fn near_help<'a>(message: &str, help: &'a str) -> Option<&'a str> {
+    let Some(suggested) = help.strip_prefix("did you mean ").and_then(|suggestion| names(suggestion).next()) else {
+        return Some(help);
+    };
+    // The message can also name what the unknown name belongs to, such as an entity type.
+    if names(message).any(|unknown| nearest(unknown, [suggested]).is_some()) {
+        return Some(help);
+    }
+    message.contains("unrecognized action").then_some("`toolcrib tools` lists all tools")
+}
+
+/// The names in backticks. For an entity such as `Action::"kits.get"`, this is the part in quotes.
+fn names(text: &str) -> impl Iterator<Item = &str> {
+    text.split('`').skip(1).step_by(2).map(|name| {
+        let quoted = name.split_once('"').and_then(|(_, rest)| rest.rsplit_once('"'));
+        quoted.map_or(name, |(quoted, _)| quoted)
+    })
+}
+
+/// The validator starts with "for policy `policy0`, ", which is not a name that the author knows.
 fn without_parsers_name(message: &str) -> &str {
     let rest = message.strip_prefix("for policy `policy").map(|rest| rest.trim_start_matches(|c: char| c.is_ascii_digit()));
     rest.and_then(|rest| rest.strip_prefix("`, ")).unwrap_or(message)
@@ -202,7 +228,21 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_statement_is_quoted_whole() {
+    fn only_similar_names_are_suggested() {
+        let help = |unknown: &str, suggested: &str| {
+            let message = format!("for policy `policy0`, unrecognized action `Action::\"{unknown}\"`");
+            near_help(&message, &format!("did you mean `Action::\"{suggested}\"`?")).map(str::to_owned)
+        };
+        assert_eq!(help("bricks.lists", "bricks.list").unwrap(), "did you mean `Action::\"bricks.list\"`?");
+        assert_eq!(help("nosuch", "kits.get").unwrap(), "`toolcrib tools` lists all tools");
+        assert_eq!(near_help("unrecognized entity type `Robot`", "did you mean `Project`?"), None);
+        let attribute = "attribute `readonly` on entity type `Tool` not found";
+        assert_eq!(near_help(attribute, "did you mean `readOnly`?"), Some("did you mean `readOnly`?"));
+        assert_eq!(near_help("unexpected token `;`", "expected `)`"), Some("expected `)`"));
+    }
+
+    #[test]
+    fn a_statement_is_quoted_completely() {
         let text = "// One;\n@id(\"a\") @note(\";\")\npermit (principal, action, resource) when { \"};\" == \"\" }; // more;\n\
                     forbid (principal, action, resource);";
         let quoted = |id| statement_text("doc", text, id);

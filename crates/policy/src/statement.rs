@@ -1,4 +1,4 @@
-//! One statement, ready to be evaluated.
+//! One compiled statement.
 
 use std::sync::Arc;
 
@@ -9,33 +9,33 @@ use crate::listing::for_listing;
 use crate::model::Model;
 use crate::reads::Reads;
 use crate::scope::Scope;
-use crate::who::Who;
+use crate::who::PrincipalEntity;
 
 /// A statement of a compiled document.
 #[derive(Debug)]
 pub(crate) struct Statement {
-    /// The name that decisions use for it.
+    /// Its name in decisions.
     pub(crate) id: Arc<str>,
     pub(crate) permits: bool,
     pub(crate) scope: Scope,
-    /// The org of the resource that its head asks for, if it does.
+    /// The org that its head requires of the resource, if it does.
     pub(crate) org: Option<EntityUid>,
     /// For calls.
     pub(crate) call: Condition,
-    /// For listing, where that differs: it does when the conditions read the arguments.
+    /// For listing, if that differs, which is the case if the conditions read the arguments.
     pub(crate) listing: Option<Condition>,
 }
 
-/// What must hold besides the head.
+/// What must hold in addition to the head.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Condition {
-    /// None: nothing.
+    /// `None` means that nothing else must hold.
     pub(crate) expression: Option<Expression>,
     pub(crate) reads: Reads,
 }
 
 impl Statement {
-    /// Prepares a parsed policy. Fails only where Cedar cannot turn its own tree around.
+    /// Compiles a parsed policy. Fails only if Cedar cannot convert its own tree.
     pub(crate) fn new(id: String, policy: &Policy, model: &Model) -> Result<Self, String> {
         let scope = Scope::of(policy);
         let mut statement = Self {
@@ -60,12 +60,12 @@ impl Statement {
         Ok(statement)
     }
 
-    /// Whether its head is about this principal; what its head says of the target, the slice has checked.
-    pub(crate) fn covers(&self, who: &Who) -> bool {
+    /// Whether its head matches this principal. The slice has already checked the target.
+    pub(crate) fn covers(&self, who: &PrincipalEntity) -> bool {
         self.scope.covers(who) && self.org.as_ref().is_none_or(|org| org == who.org())
     }
 
-    /// What must hold for a call, or for a listing.
+    /// The condition for a call or for a listing.
     pub(crate) fn condition(&self, listing: bool) -> &Condition {
         if listing { self.listing.as_ref().unwrap_or(&self.call) } else { &self.call }
     }

@@ -1,4 +1,4 @@
-//! The principal of a request as Cedar knows it, and the entities around a decision.
+//! The principal of a request as a Cedar entity, and the other entities of a decision.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
@@ -8,9 +8,9 @@ use cedar_policy::{Entities, Entity, EntityUid, RestrictedExpression};
 
 use crate::model::{About, Model, Target};
 
-/// Who asks. Everything in it comes from the door, nothing from a body.
+/// The caller. Everything in it comes from the door, and nothing from a request body.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub(crate) struct Who {
+pub(crate) struct PrincipalEntity {
     uid: EntityUid,
     agent: Option<EntityUid>,
     project: Option<EntityUid>,
@@ -19,7 +19,7 @@ pub(crate) struct Who {
     work_type: Option<Arc<str>>,
 }
 
-impl Who {
+impl PrincipalEntity {
     pub(crate) fn new(model: &Model, principal: &Principal) -> Self {
         let types = &model.types;
         let project = principal.project.as_ref().map(|project| types.project.entity(project.id.as_str()));
@@ -47,17 +47,17 @@ impl Who {
         &self.org
     }
 
-    /// What it belongs to.
+    /// The entities that it belongs to.
     pub(crate) fn ancestors(&self) -> impl Iterator<Item = &EntityUid> {
         self.agent.iter().chain(&self.project).chain(std::iter::once(&self.org))
     }
 
-    /// Cedar's `in`: it is this entity, or belongs to it.
+    /// Cedar's `in`: it is this entity or belongs to it.
     pub(crate) fn is_in(&self, uid: &EntityUid) -> bool {
         self.uid == *uid || self.ancestors().any(|ancestor| ancestor == uid)
     }
 
-    /// The principal and everything above it. Of a session's agent no more is known than its org.
+    /// The principal and everything above it. For a session's agent, only its org is known.
     fn entities(&self) -> Result<Vec<Entity>, String> {
         let texts = [("label", &self.label), ("workType", &self.work_type)];
         let attributes: HashMap<String, RestrictedExpression> =
@@ -71,15 +71,20 @@ impl Who {
     }
 }
 
-/// The entities of a decision: the principal's, and with a target also the action, the resource and those that the statements
+/// The entities of a decision: the principal's and, with a target, the action, the resource and the ones that the statements
 /// name.
-pub(crate) fn entities(model: &Model, who: &Who, target: Option<&Target>, named: &[EntityUid]) -> Result<Entities, String> {
+pub(crate) fn entities(
+    model: &Model,
+    who: &PrincipalEntity,
+    target: Option<&Target>,
+    named: &[EntityUid],
+) -> Result<Entities, String> {
     let mut entities = who.entities()?;
     if let Some(target) = target {
         entities.push(Entity::new_no_attrs(target.action.clone(), target.parent.iter().cloned().collect()));
         let mut added = HashSet::from([&target.action]);
         for uid in std::iter::once(&target.resource).chain(named) {
-            // A skill names its peer, so the peer must be there.
+            // A skill refers to its peer, so the peer must be included.
             let peer = match model.about(uid) {
                 Some(About::Skill { peer, .. }) => Some(peer),
                 _ => None,
@@ -94,7 +99,7 @@ pub(crate) fn entities(model: &Model, who: &Who, target: Option<&Target>, named:
     Entities::from_entities(entities, None).map_err(|error| error.to_string())
 }
 
-/// A tool, peer, skill or action of the model as an entity of this org; nothing if the model does not know it.
+/// A tool, peer, skill or action of the model as an entity of this org; `None` if the model does not know it.
 fn known(model: &Model, uid: &EntityUid, org: &EntityUid) -> Result<Option<Entity>, String> {
     let in_org = HashSet::from([org.clone()]);
     let flag = |name: &str, flag: bool| (name.to_owned(), RestrictedExpression::new_bool(flag));

@@ -1,22 +1,22 @@
-//! How good a ranking is, given what should have been found. Pure arithmetic for an evaluation harness.
+//! Quality measures for rankings with known answers. Pure arithmetic for an evaluation harness.
 
 use std::collections::HashSet;
 use std::hash::Hash;
 
-/// Characters that make a token, when a budget is given in tokens.
+/// The number of characters per token in token budgets.
 pub const CHARACTERS_PER_TOKEN: usize = 4;
 
-/// The share of the relevant items that are among the first `k`. One, when nothing is relevant.
+/// The share of the relevant items among the first `k`. One if nothing is relevant.
 pub fn recall_at<T: Eq + Hash>(ranking: &[T], relevant: &HashSet<T>, k: usize) -> f64 {
     share(ranking.iter().take(k), relevant)
 }
 
-/// One divided by the place of the first relevant item. Zero, when there is none.
+/// One divided by the position of the first relevant item. Zero if there is none.
 pub fn reciprocal_rank<T: Eq + Hash>(ranking: &[T], relevant: &HashSet<T>) -> f64 {
     ranking.iter().position(|item| relevant.contains(item)).map_or(0.0, |place| 1.0 / (place + 1) as f64)
 }
 
-/// The mean of [`reciprocal_rank`] over queries. Zero, without queries.
+/// The mean of [`reciprocal_rank`] over queries. Zero without queries.
 pub fn mean_reciprocal_rank<'a, T: Eq + Hash + 'a>(queries: impl IntoIterator<Item = (&'a [T], &'a HashSet<T>)>) -> f64 {
     let (sum, count) = queries
         .into_iter()
@@ -24,7 +24,7 @@ pub fn mean_reciprocal_rank<'a, T: Eq + Hash + 'a>(queries: impl IntoIterator<It
     if count == 0 { 0.0 } else { sum / count as f64 }
 }
 
-/// Discounted gain of the first `k`, divided by the best possible. An item that comes twice counts once. One, when no item has a gain.
+/// Discounted gain of the first `k`, divided by the best possible one. A repeated item counts once. One if no item has a gain.
 pub fn ndcg_at<T: Eq + Hash>(ranking: &[T], gain_of: impl Fn(&T) -> f64, gains: &[f64], k: usize) -> f64 {
     let mut seen = HashSet::new();
     let found = ranking.iter().take(k).map(|item| if seen.insert(item) { gain_of(item) } else { 0.0 });
@@ -34,8 +34,8 @@ pub fn ndcg_at<T: Eq + Hash>(ranking: &[T], gain_of: impl Fn(&T) -> f64, gains: 
     if best > 0.0 { discounted(found) / best } else { 1.0 }
 }
 
-/// The share of the relevant items that fit into a budget of tokens, when whole items are taken in order and those that do not fit
-/// any more are skipped. One, when nothing is relevant.
+/// The share of the relevant items that fit into a token budget, if whole items are taken in order and items that do not fit
+/// are skipped. One if nothing is relevant.
 pub fn recall_within<T: Eq + Hash>(
     ranking: &[T],
     characters_of: impl Fn(&T) -> usize,
@@ -77,7 +77,7 @@ mod tests {
     }
 
     #[test]
-    fn recall_is_a_share_of_what_is_relevant() {
+    fn recall_is_the_share_of_relevant_items() {
         let ranking = [1, 2, 3, 3, 4];
         assert_eq!(recall_at(&ranking, &set(&[2, 4]), 3), 0.5);
         assert_eq!(recall_at(&ranking, &set(&[3, 9]), 5), 0.5);
@@ -86,7 +86,7 @@ mod tests {
     }
 
     #[test]
-    fn the_first_relevant_place_counts() {
+    fn the_first_relevant_position_counts() {
         let (first, third, none) = ([7, 1, 2], [1, 2, 7], [1, 2, 3]);
         let relevant = set(&[7]);
         assert_eq!(reciprocal_rank(&third, &relevant), 1.0 / 3.0);
@@ -97,7 +97,7 @@ mod tests {
     }
 
     #[test]
-    fn gains_are_discounted_by_place() {
+    fn gains_are_discounted_by_position() {
         let gain = |item: &u32| f64::from(*item);
         assert_eq!(ndcg_at(&[3, 2, 1], gain, &[1.0, 2.0, 3.0], 3), 1.0);
         let swapped = ndcg_at(&[2, 3], gain, &[3.0, 2.0], 2);
@@ -107,7 +107,7 @@ mod tests {
     }
 
     #[test]
-    fn a_budget_takes_whole_items_and_skips_what_does_not_fit() {
+    fn a_budget_skips_items_that_do_not_fit() {
         let characters = |item: &u32| *item as usize;
         // Ten tokens are forty characters: 30 fits, 20 does not, 10 does.
         assert_eq!(recall_within(&[30, 20, 10], characters, &set(&[10, 20]), 10), 0.5);

@@ -1,21 +1,21 @@
-//! Two rankings made one: words and meaning, each on a scale of its own, added with weights.
+//! Combines a keyword ranking and a vector ranking: each score is normalised, weighted and added.
 //!
-//! BM25 has no upper end, so a keyword score is divided by the best of the query; a cosine counts from zero up, since less than
-//! unrelated does not exist. Every hit keeps its parts, so that *why is this here* has an answer.
-//! Adding scores beat adding ranks wherever one of the two legs was the weaker one.
+//! BM25 has no upper bound, so a keyword score is divided by the best one of the query. A negative cosine counts as zero. Every
+//! hit keeps the parts of its score, so that answers can explain it. Adding scores gave better results than adding ranks
+//! whenever one of the two searches was weaker.
 
 use std::collections::BTreeMap;
 
 use crate::top::Hit;
 
-/// How much each part counts.
+/// The weights of the parts.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Weights {
-    /// Of the keyword score, whose best is one.
+    /// For the keyword score, which is at most one.
     pub keyword: f32,
-    /// Of the cosine. More than the keyword's: cosines of good answers lie between 0.3 and 0.8, and one leg must not drown the other.
+    /// For the cosine. It is larger than the keyword weight, because cosines of good answers are between 0.3 and 0.8.
     pub vector: f32,
-    /// Of the best score among an item's neighbours. Zero switches the lift off.
+    /// For the best score among an item's neighbours. Zero disables the lift.
     pub neighbour: f32,
 }
 
@@ -25,27 +25,27 @@ impl Default for Weights {
     }
 }
 
-/// A hit and what it owes its place to. The score is the sum of the three parts, each already weighted.
+/// A hit and the parts of its score. The score is the sum of the three weighted parts.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Fused {
     /// The caller's id.
     pub id: u64,
-    /// What the order is by.
+    /// The score, which determines the order.
     pub score: f32,
-    /// From the words: zero when it holds none of them.
+    /// From keywords; zero if it has none of them.
     pub keyword: f32,
-    /// From the vectors: zero when it has none, or one that points away.
+    /// From vectors; zero if it has none, or one with a negative cosine.
     pub vector: f32,
     /// From its neighbours.
     pub neighbour: f32,
-    /// The cosine itself, for an item that has a vector.
+    /// The cosine, if the item has a vector.
     pub cosine: Option<f32>,
 }
 
-/// Fuses the union of both legs' candidates, best first; of equal ones the smaller id first.
+/// Combines the candidates of both searches, best first. Equal scores are ordered by id.
 ///
-/// An item that only one leg found is measured by `cosine_of`, as `VectorIndex::similarity` does, so it never lacks what it has.
-/// The other way round, give `keyword` the [`crate::keyword::KeywordIndex::scores`] of what only the vectors found.
+/// `cosine_of` measures an item that only one search found, as `VectorIndex::similarity` does. For the other direction, pass
+/// `keyword` the [`crate::keyword::KeywordIndex::scores`] of the items that only the vector search found.
 pub fn fuse(keyword: &[Hit], vector: &[Hit], cosine_of: &dyn Fn(u64) -> Option<f32>, weights: &Weights) -> Vec<Fused> {
     let best = keyword.iter().map(|hit| hit.score).fold(0.0, f32::max);
     let mut items: BTreeMap<u64, (f32, Option<f32>)> = BTreeMap::new();
@@ -62,10 +62,11 @@ pub fn fuse(keyword: &[Hit], vector: &[Hit], cosine_of: &dyn Fn(u64) -> Option<f
     fused
 }
 
-/// Lets items gain from good neighbours (of the same session, next in time): a fraction of the best score among them.
+/// Raises the score of items with good neighbours (of the same session, next in time) by a fraction of the best score among
+/// them.
 ///
-/// Neighbours of hits that no leg had found come in with what they gain and their own cosine. Only scores from before the lift count,
-/// so the result does not depend on an order and good luck does not spread further than one step.
+/// Neighbours of hits that no search found are added with their gain and their cosine. Only scores from before the lift count,
+/// so the result does not depend on the order, and a gain spreads only one step.
 pub fn lift(
     hits: &mut Vec<Fused>,
     neighbours_of: &dyn Fn(u64) -> Vec<u64>,
@@ -118,7 +119,7 @@ mod tests {
     }
 
     #[test]
-    fn the_union_is_ranked_by_the_sum_of_its_parts() {
+    fn hits_are_ranked_by_the_sum_of_parts() {
         let fused = fuse(&hits(&[(1, 8.0), (2, 4.0)]), &hits(&[(2, 0.75), (3, 0.5)]), &|_| None, &EVEN);
         assert_eq!(order(&fused), [2, 1, 3]);
         assert_eq!((fused[0].keyword, fused[0].vector, fused[0].score), (0.5, 0.75, 1.25));
@@ -126,19 +127,19 @@ mod tests {
     }
 
     #[test]
-    fn what_one_leg_missed_is_measured() {
+    fn items_of_only_one_search_are_measured() {
         let fused = fuse(&hits(&[(1, 8.0)]), &[], &|id| (id == 1).then_some(0.25), &EVEN);
         assert_eq!((fused[0].vector, fused[0].cosine), (0.25, Some(0.25)));
     }
 
     #[test]
-    fn pointing_away_costs_nothing() {
+    fn negative_cosines_count_as_zero() {
         let fused = fuse(&hits(&[(1, 1.0)]), &hits(&[(1, -0.5), (2, -0.1)]), &|_| None, &EVEN);
         assert_eq!((fused[0].score, fused[0].cosine, fused[1].score), (1.0, Some(-0.5), 0.0));
     }
 
     #[test]
-    fn equals_come_by_id_and_nothing_gives_nothing() {
+    fn equal_scores_are_ordered_by_id() {
         let fused = fuse(&hits(&[(9, 2.0), (3, 2.0), (5, 2.0)]), &[], &|_| None, &EVEN);
         assert_eq!(order(&fused), [3, 5, 9]);
         assert_eq!(fuse(&[], &[], &|_| None, &EVEN), []);
@@ -150,7 +151,7 @@ mod tests {
         let neighbours = |id: u64| vec![id - 1, id, id + 1];
         let mut fused = fuse(&hits(&[(10, 8.0), (11, 2.0), (20, 3.0)]), &[], &|_| None, &EVEN);
         lift(&mut fused, &neighbours, &|id| (id == 9).then_some(0.1), &EVEN);
-        // 10 gains half of 11; 11 half of 10; 9 half of 10 and has a cosine; 12 gains from what 11 was before.
+        // 10 gains half of 11; 11 gains half of 10; 9 gains half of 10 and has a cosine; 12 gains from the earlier score of 11.
         let found: Vec<_> = fused.iter().map(|hit| (hit.id, hit.score)).collect();
         assert_eq!(found, [(10, 1.125), (11, 0.75), (9, 0.6), (20, 0.375), (19, 0.1875), (21, 0.1875), (12, 0.125)]);
     }

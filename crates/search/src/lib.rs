@@ -1,8 +1,8 @@
-//! Text in, ranked ids out: texts made vectors, nearest vectors, matching words, and both put together.
+//! Search: embeddings, vector search, keyword search, and the combination of both.
 //!
-//! Nothing here knows what is searched: memory, graphs and code bring their own ids and texts. The truth is always rows
-//! elsewhere; what is kept here is a cache that may be thrown away and built again. Nothing reads a clock or starts long-lived
-//! work: the caller owns the threads and says when.
+//! This crate does not know what is searched: memory, graphs and code bring their own ids and texts. The rows elsewhere are
+//! authoritative, and everything here is a cache that can be deleted and rebuilt. Nothing reads a clock or starts long-lived
+//! work: the caller owns the threads and decides when they run.
 
 pub mod embed;
 pub mod evaluate;

@@ -1,26 +1,26 @@
-//! The best few of many, in an order that never depends on the order of arrival.
+//! Keeps the best few of many items, in an order that does not depend on the order of arrival.
 
 use std::cmp::Ordering;
 use std::collections::BinaryHeap;
 
-/// An item and how well it answers.
+/// An item and its score.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Hit {
     /// The caller's id.
     pub id: u64,
-    /// Larger is better. What it measures is said by whoever made the hit.
+    /// Larger is better. Each search defines its own scale.
     pub score: f32,
 }
 
-/// The order of an answer: best first, and the smaller id first among equals.
+/// The order of results: best first, and by id among equal scores.
 pub(crate) fn best_first(left: &Hit, right: &Hit) -> Ordering {
     right.score.total_cmp(&left.score).then(left.id.cmp(&right.id))
 }
 
-/// Keeps the best `limit` hits it is offered.
+/// Keeps the best `limit` hits.
 pub(crate) struct Top {
     limit: usize,
-    /// The worst is on top, where the next better one replaces it.
+    /// The worst hit is on top, where a better one replaces it.
     kept: BinaryHeap<Ranked>,
 }
 
@@ -31,7 +31,7 @@ impl Top {
         Self { limit, kept: BinaryHeap::new() }
     }
 
-    /// What a hit must reach to be kept. Reaching it exactly may do, by its id.
+    /// The minimum score for a new hit. An equal score may also do, depending on the id.
     pub(crate) fn floor(&self) -> f32 {
         match self.kept.peek() {
             Some(worst) if self.kept.len() >= self.limit => worst.0.score,
@@ -49,7 +49,7 @@ impl Top {
         }
     }
 
-    /// What was kept, best first.
+    /// The kept hits, best first.
     pub(crate) fn into_hits(self) -> Vec<Hit> {
         let mut hits: Vec<Hit> = self.kept.into_iter().map(|ranked| ranked.0).collect();
         hits.sort_unstable_by(best_first);
@@ -85,7 +85,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn keeps_what_sorting_everything_would_keep(scores in prop::collection::vec(0_u8..20, 0..60), limit in 0_usize..12) {
+        fn it_keeps_the_same_hits_as_a_full_sort(scores in prop::collection::vec(0_u8..20, 0..60), limit in 0_usize..12) {
             let mut all: Vec<Hit> = (0..).zip(&scores).map(|(id, score)| Hit { id, score: f32::from(*score) }).collect();
             let mut top = Top::new(limit);
             for hit in all.iter().rev() {

@@ -1,4 +1,4 @@
-//! How many connections each address holds: one client must not take all of them.
+//! Limits how many connections, or logins in progress, each client address may have, so that one client cannot take them all.
 
 use std::collections::HashMap;
 use std::net::IpAddr;
@@ -8,14 +8,14 @@ use base::neighbourhood;
 
 type Counts = Mutex<HashMap<IpAddr, usize>>;
 
-/// The connections of each address, and how many one may have.
+/// Counts per address, with one limit for all of them.
 pub(crate) struct Addresses {
     most: usize,
     counts: Arc<Counts>,
 }
 
-/// One connection of an address. It is free again when this is dropped.
-pub(crate) struct Connected {
+/// One counted connection or login. Dropping it frees the slot.
+pub(crate) struct OfAddress {
     counts: Arc<Counts>,
     address: IpAddr,
 }
@@ -25,8 +25,8 @@ impl Addresses {
         Self { most, counts: Arc::default() }
     }
 
-    /// Counts one more connection of `address`; `None` when it has all that it may have.
-    pub(crate) fn enter(&self, address: IpAddr) -> Option<Connected> {
+    /// Counts one more for `address`. Returns `None` at the limit.
+    pub(crate) fn enter(&self, address: IpAddr) -> Option<OfAddress> {
         let address = neighbourhood(address);
         let mut counts = self.counts.lock().unwrap_or_else(PoisonError::into_inner);
         let count = counts.entry(address).or_insert(0);
@@ -34,11 +34,11 @@ impl Addresses {
             return None;
         }
         *count += 1;
-        Some(Connected { counts: Arc::clone(&self.counts), address })
+        Some(OfAddress { counts: Arc::clone(&self.counts), address })
     }
 }
 
-impl Drop for Connected {
+impl Drop for OfAddress {
     fn drop(&mut self) {
         let mut counts = self.counts.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(count) = counts.get_mut(&self.address) {
@@ -55,7 +55,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn each_address_has_its_own_places_and_an_ipv6_network_shares_them() {
+    fn each_address_has_its_own_limit_and_an_ipv6_64_shares_one() {
         let addresses = Addresses::new(2);
         let enter = |text: &str| addresses.enter(text.parse().unwrap());
         let first = [enter("192.0.2.1").unwrap(), enter("::ffff:192.0.2.1").unwrap()];

@@ -1,34 +1,31 @@
-//! Reading a body: never more than the limit, never waiting for ever.
+//! Reads request bodies with a size limit and a time limit.
 
 use std::time::Duration;
 
-use base::limits::Limits;
+use base::limits::{BODY_IDLE_FACTOR, Limits};
 use bytes::{Bytes, BytesMut};
 use guard::{Refusal, UnderWay};
 use http_body::Body;
 use http_body_util::BodyExt;
 
-/// How many times the idle limit a whole body may take.
-const WHOLE_BODY: u32 = 10;
-
 /// Why a body could not be read.
 #[derive(Debug)]
 pub(crate) enum Unreadable {
-    /// It is over the limit.
+    /// It exceeds the size limit.
     TooLarge {
         /// The limit.
         bytes_max: usize,
     },
-    /// The client stopped sending.
+    /// The client sent too slowly.
     TooSlow,
-    /// The connection broke.
+    /// The connection closed before the body was complete.
     Broken,
-    /// The caller, its org or the server holds all the bytes that it may hold.
+    /// The caller, its org or the server has reached its memory limit.
     Full(Refusal),
 }
 
-/// Reads `body` whole, at most `bytes_max` of it. What is kept in memory is held by `under_way` first; without one, the body is a
-/// stranger's and `bytes_max` is small.
+/// Reads the whole `body`, up to `bytes_max`. Memory is reserved in `under_way` first. Without `under_way` the caller is unknown and
+/// `bytes_max` is small.
 pub(crate) async fn read<B: Body<Data = Bytes> + Unpin>(
     mut body: B,
     bytes_max: usize,
@@ -36,11 +33,17 @@ pub(crate) async fn read<B: Body<Data = Bytes> + Unpin>(
     under_way: Option<&UnderWay>,
 ) -> Result<Bytes, Unreadable> {
     let idle = Duration::from_secs(limits.client_idle_seconds);
-    // A client that sends a byte now and then is as slow as one that stops.
-    let deadline = tokio::time::Instant::now() + idle * WHOLE_BODY;
-    if body.size_hint().lower() > bytes_max as u64 {
+    // Also limits a client that sends a byte now and then.
+    let deadline = tokio::time::Instant::now() + idle * BODY_IDLE_FACTOR;
+    let announced = body.size_hint().lower();
+    if announced > bytes_max as u64 {
         return Err(Unreadable::TooLarge { bytes_max });
     }
+    // The announced size is reserved at once. Otherwise concurrent bodies could each reserve a part, and none could be completed.
+    let announced = usize::try_from(announced).unwrap_or(bytes_max);
+    let hold = |bytes| under_way.map_or(Ok(()), |under_way| under_way.hold(bytes)).map_err(Unreadable::Full);
+    hold(announced)?;
+    let mut held = announced;
     let mut first = Bytes::new();
     let mut whole = BytesMut::new();
     loop {
@@ -52,11 +55,15 @@ pub(crate) async fn read<B: Body<Data = Bytes> + Unpin>(
             Ok(Some(Ok(frame))) => frame,
         };
         let Ok(data) = frame.into_data() else { continue };
-        if first.len() + whole.len() + data.len() > bytes_max {
+        let arrived = first.len() + whole.len() + data.len();
+        if arrived > bytes_max {
             return Err(Unreadable::TooLarge { bytes_max });
         }
-        under_way.map_or(Ok(()), |under_way| under_way.hold(data.len())).map_err(Unreadable::Full)?;
-        // Most bodies come in one piece, and that piece is the body.
+        if arrived > held {
+            hold(arrived - held)?;
+            held = arrived;
+        }
+        // Most bodies arrive in one piece, which needs no copy.
         if first.is_empty() && whole.is_empty() {
             first = data;
         } else {

@@ -1,6 +1,6 @@
-//! Checkpoints that the server writes by itself: for each org whose trail has moved, a line in `<folder>/<orgId>.jsonl`, on disk
-//! before the next is begun. What is in that folder shows that a trail's tail was cut off; on another machine's disk it shows it
-//! also when this one's are lost. Nothing here ever changes a line that is there, but for half a line that a killed server left.
+//! Periodic checkpoints of audit trails: one line in `<folder>/<orgId>.jsonl` for each org whose trail has grown. A checkpoint reveals
+//! whether the end of a trail was removed. If the folder is on another machine's disk, it does so even if this machine's disks are
+//! lost. Existing lines are never changed, except that an incomplete line left by a killed server is removed.
 
 use std::collections::HashMap;
 use std::fs::{self, DirBuilder, File, OpenOptions};
@@ -16,21 +16,21 @@ use tokio::sync::{Mutex, watch};
 use crate::config::Config;
 use crate::state::Shared;
 
-/// Where checkpoints are, in the data folder.
+/// The folder of checkpoints in the data folder.
 const IN_DATA: &str = "checkpoints";
-/// How long after the start the first are written, unless they are wanted more often.
+/// The delay before the first checkpoints, unless the interval is shorter.
 const FIRST: Duration = Duration::from_secs(60);
-/// An entry that is not on disk yet must not be vouched for: a power cut would look like a cut.
+/// A checkpoint is written only when its entries are on disk. Otherwise a power failure would look like a removed tail.
 const SETTLES: Duration = Duration::from_millis(2 * limits::NOTE_SYNC_MS_MAX);
-/// More than a line has.
+/// Longer than any line.
 const LINE_BYTES: u64 = 1_024;
 
-/// Where a server writes them.
+/// The folder for checkpoints.
 pub(crate) fn folder(config: &Config, data: &Path) -> PathBuf {
     config.audit_checkpoints.clone().unwrap_or_else(|| data.join(IN_DATA))
 }
 
-/// The folder, and how far each org's file is.
+/// The folder, and the trail size in each org's last checkpoint.
 pub(crate) struct Checkpoints {
     folder: PathBuf,
     sizes: Mutex<HashMap<OrgId, u64>>,
@@ -41,7 +41,7 @@ impl Checkpoints {
         Self { folder, sizes: Mutex::default() }
     }
 
-    /// Writes one for each org whose trail has moved since its last, and says how many these were.
+    /// Writes a checkpoint for each org whose trail has grown since its last one. Returns how many were written.
     pub(crate) async fn write(&self, state: &Shared) -> Result<usize> {
         let (mut page, mut written) = (PageRequest { rows: limits::PAGE_ROWS_MAX, after: None }, 0);
         let mut sizes = self.sizes.lock().await;
@@ -76,7 +76,7 @@ impl Checkpoints {
     }
 }
 
-/// Writes them every so often until `stopping` turns true. What fails is tried again the next time, and said.
+/// Writes checkpoints at an interval until `stopping` turns true. Failures are logged and retried at the next interval.
 pub(crate) async fn write_regularly(state: Shared, every: Duration, mut stopping: watch::Receiver<bool>) {
     let writes = async {
         let mut wait = every.min(FIRST);
@@ -86,7 +86,7 @@ pub(crate) async fn write_regularly(state: Shared, every: Duration, mut stopping
             match state.checkpoints.write(&state).await {
                 Ok(0) => {}
                 Ok(written) => tracing::debug!(written, "audit checkpoints written"),
-                Err(error) => tracing::error!(%error, "audit checkpoints could not be written"),
+                Err(error) => tracing::error!(%error, "cannot write audit checkpoints"),
             }
         }
     };
@@ -96,7 +96,7 @@ pub(crate) async fn write_regularly(state: Shared, every: Duration, mut stopping
     }
 }
 
-/// The size that a file's last whole line tells of; 0 when there is none.
+/// The trail size in the last complete line of a file, or 0 without one.
 fn last_size(path: &Path) -> u64 {
     let tail = || -> io::Result<Vec<u8>> {
         let mut file = File::open(path)?;
@@ -112,7 +112,7 @@ fn last_size(path: &Path) -> u64 {
     Checkpoint::parse(line).map_or(0, |checkpoint| checkpoint.size)
 }
 
-/// Adds a line to a file and waits for the disk.
+/// Appends a line to a file and syncs it.
 fn append(path: &Path, checkpoint: &Checkpoint) -> Result<()> {
     let mut line = serde_json::to_vec(checkpoint).map_err(Error::internal)?;
     line.push(b'\n');
@@ -122,7 +122,7 @@ fn append(path: &Path, checkpoint: &Checkpoint) -> Result<()> {
 
 fn append_line(path: &Path, line: &[u8]) -> io::Result<()> {
     let folder = path.parent().unwrap_or(Path::new("."));
-    // Ids and times are nobody else's business.
+    // Only the owner may read ids and times.
     DirBuilder::new().recursive(true).mode(0o700).create(folder)?;
     let is_new = !path.exists();
     let mut file = OpenOptions::new().read(true).append(true).create(true).mode(0o600).open(path)?;
@@ -138,7 +138,7 @@ fn append_line(path: &Path, line: &[u8]) -> io::Result<()> {
     Ok(())
 }
 
-/// How many bytes stand after the last line break, if any do.
+/// The number of bytes after the last line break, if any.
 fn half_line(file: &mut File, length: u64) -> io::Result<Option<u64>> {
     let from = length.saturating_sub(LINE_BYTES);
     file.seek(SeekFrom::Start(from))?;
@@ -156,7 +156,7 @@ mod tests {
     use base::Timestamp;
 
     #[test]
-    fn lines_are_added_and_half_a_line_gives_way() {
+    fn incomplete_line_is_replaced() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("deep/er").join("org_1.jsonl");
         let checkpoint = |size| {

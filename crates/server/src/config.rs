@@ -1,4 +1,4 @@
-//! What a server is started with. The command line fills it; nothing here reads flags or the environment.
+//! Settings of a server. The command line fills them in; this crate reads no flags and no environment variables.
 
 use std::fmt;
 use std::net::SocketAddr;
@@ -9,56 +9,61 @@ use base::limits::Limits;
 use base::{Clock, Network};
 use store::Faults;
 
+use crate::catalogues::Sources;
 use crate::hooks::{Retry, Subscribers};
 
-/// Everything that decides how a server runs.
+/// All settings of a server.
 #[derive(Clone, Debug)]
 pub struct Config {
-    /// Where the server keeps what is its own.
+    /// The data folder.
     pub data: PathBuf,
-    /// Where it listens. Port 0 picks a free one.
+    /// The command that starts the server. If the data folder is in use, the error names it.
+    pub command: &'static str,
+    /// The address to listen on. Port 0 picks a free port.
     pub listen: SocketAddr,
-    /// How clients reach it, when that is not where it listens.
+    /// The URL that clients use, if it differs from the listen address.
     pub public_url: Option<String>,
-    /// Host names that requests may carry, beside loopback and the public url's.
+    /// Allowed host names of requests, in addition to loopback and the public URL's host.
     pub allow_hosts: Vec<String>,
-    /// Directories under which a project's root may lie.
+    /// Directories in which a project's root may be.
     pub allow_roots: Vec<PathBuf>,
-    /// Networks of proxies whose word for the client's address is believed.
+    /// Networks of proxies that are trusted to report the client's address.
     pub trust_proxies: Vec<Network>,
-    /// What `/metrics` asks for as a bearer token. Without one only this machine is answered.
+    /// The bearer token for `/metrics`. Without one, only this machine may read the metrics.
     pub metrics_token: Option<String>,
-    /// Networks that webhooks may reach although they are not public.
+    /// Non-public networks that webhooks may connect to.
     pub allow_webhook_nets: Vec<Network>,
-    /// How often a webhook's delivery is tried, and how long apart.
+    /// The retry schedule of webhook deliveries.
     pub webhook_retry: Retry,
-    /// Who else is told of calls as they happen.
+    /// Sources of orgs' registered tools, in addition to the built-in ones.
+    pub sources: Sources,
+    /// Additional subscribers of the hook bus.
     pub subscribers: Subscribers,
-    /// How many days audit trails are kept; for good where nothing is said.
+    /// How many days audit entries are kept. `None` keeps them forever.
     pub audit_keep_days: Option<NonZero<u32>>,
-    /// How many days of audit trails nobody removes, neither by pruning nor through `audit_keep_days`.
+    /// The minimum age in days before an audit entry can be removed, by pruning or by `audit_keep_days`.
     pub audit_keep_days_min: u32,
-    /// Where checkpoints of audit trails are written, when that is not in the data folder.
+    /// The folder for audit checkpoints, if it is not in the data folder.
     pub audit_checkpoints: Option<PathBuf>,
-    /// How often that is done; never when this is 0.
+    /// The interval between checkpoints. 0 disables them.
     pub audit_checkpoint_minutes: u32,
-    /// A PostgreSQL database instead of a file in the data folder.
+    /// A PostgreSQL database instead of the SQLite file in the data folder.
     pub database_url: Option<String>,
     /// Where the master key comes from.
     pub master_key: MasterKeySource,
-    /// The root of the project `default`, made on the first start.
+    /// The root of the project `default`, which the first start creates.
     pub first_root: Option<PathBuf>,
-    /// An embedder elsewhere instead of the bundled model.
+    /// A remote embedder instead of the bundled model.
     pub embed_endpoint: Option<EmbedEndpoint>,
-    /// What the server calls itself.
+    /// The server's name in handshakes.
     pub server_name: String,
     /// Limits.
     pub limits: Limits,
     /// Whether the conformance suite's fixtures are served.
     pub conformance: bool,
-    /// Faults of the store, which a test asks for.
+    /// Store faults for tests.
     pub faults: Faults,
-    /// The time.
+    /// The clock.
     pub clock: Clock,
 }
 
@@ -69,30 +74,30 @@ pub enum MasterKeySource {
     File(PathBuf),
     /// The 64 hex digits themselves.
     Given(String),
-    /// A file in the data folder, made on the first start.
+    /// A file in the data folder, created on the first start.
     DataFolder,
 }
 
 /// An embedder behind an OpenAI-compatible HTTP endpoint.
 #[derive(Clone, Debug)]
 pub struct EmbedEndpoint {
-    /// Its base, like `http://127.0.0.1:11434/v1`: requests go to `embeddings` below it.
+    /// The base URL, like `http://127.0.0.1:11434/v1`. Requests go to `embeddings` below it.
     pub url: String,
-    /// The model it is asked for.
+    /// The model name.
     pub model: String,
-    /// How many numbers its vectors have; asked of it where nothing is said.
+    /// The length of its vectors. `None` asks the endpoint.
     pub dimension: Option<NonZero<u32>>,
-    /// What it is asked with.
+    /// The API key.
     pub key: EmbedKey,
 }
 
 /// The key of an embedding endpoint.
 #[derive(Clone, Default)]
 pub enum EmbedKey {
-    /// It needs none.
+    /// No key.
     #[default]
     None,
-    /// A file that holds it.
+    /// A file with the key.
     File(PathBuf),
     /// The key itself.
     Given(String),
@@ -109,10 +114,11 @@ impl fmt::Debug for EmbedKey {
 }
 
 impl Config {
-    /// The defaults, with everything in `data`.
+    /// The default settings with this data folder.
     pub fn new(data: impl Into<PathBuf>) -> Self {
         Self {
             data: data.into(),
+            command: "toolcrib serve",
             listen: SocketAddr::from(([127, 0, 0, 1], 7420)),
             public_url: None,
             allow_hosts: Vec::new(),
@@ -121,6 +127,7 @@ impl Config {
             metrics_token: None,
             allow_webhook_nets: Vec::new(),
             webhook_retry: Retry::default(),
+            sources: Sources::default(),
             subscribers: Subscribers::default(),
             audit_keep_days: None,
             audit_keep_days_min: 30,

@@ -1,18 +1,17 @@
-//! The first start: an org and a project, so that there is something to connect to. Later starts change nothing.
+//! The first start creates an org and a project, so that clients have something to connect to. Later starts change nothing.
 
 use base::{PageRequest, Result};
 use guard::{Guard, NewProject, Org};
 
-/// What every fresh instance has.
+/// The name of the default org and project.
 const DEFAULT: &str = "default";
 
-/// Makes org `default` and project `default` when the instance has no org at all, or only the org of a first start that was
-/// cut short.
+/// Creates org `default` and project `default` if the instance has no org, or only the org of an interrupted first start.
 pub(crate) async fn ensure_default_org(guard: &Guard, root: Option<&std::path::Path>) -> Result<Option<Org>> {
     let one = PageRequest { rows: 1, after: None };
     let orgs = guard.orgs().list(&one).await?;
     let org = match orgs.items.into_iter().next() {
-        // Of several nodes that start together on one database, one makes the org and the others find it.
+        // If several nodes start at the same time on one database, one creates the org and the others find it.
         None => match guard.orgs().create(DEFAULT, false).await {
             Ok(org) => org,
             Err(error) if error.kind() == base::Kind::Conflict => return Ok(None),

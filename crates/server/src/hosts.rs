@@ -1,4 +1,4 @@
-//! Which `Host` and `Origin` a request may carry. A page that a browser was tricked into (DNS rebinding) carries another.
+//! Checks the `Host` and `Origin` headers, which protects against DNS rebinding from a browser.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -7,17 +7,17 @@ use std::net::Ipv6Addr;
 use http::header::{HOST, ORIGIN};
 use http::{HeaderMap, Uri};
 
-/// The host names that are ours, without ports, in lower case.
+/// The allowed host names, without ports, in lower case.
 pub(crate) struct Hosts(Vec<String>);
 
-/// Why a request was not meant for this server. What it shows is for the log.
+/// Why a request was refused. Displayed only in the log.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Stray {
-    /// It has no `Host`.
+    /// No `Host` header.
     NoHost,
-    /// Its `Host` is not a host, or not ours.
+    /// The `Host` is malformed or not allowed.
     Host(String),
-    /// Its `Origin` is not an origin, or not ours.
+    /// The `Origin` is malformed or not allowed.
     Origin(String),
 }
 
@@ -31,38 +31,38 @@ impl fmt::Display for Stray {
         let host = if what == "Origin" { value.split_once("://").map_or(value.as_str(), |(_, host)| host) } else { value };
         match host_name(host) {
             Some(name) => {
-                write!(f, "the {what} `{value}` is not allowed: start the server with --allow-host {name} to accept it")
+                write!(f, "the {what} `{value}` is not allowed; start the server with --allow-host {name} to accept it")
             }
             None => write!(f, "the {what} `{value}` is malformed"),
         }
     }
 }
 
-/// Most characters of a refused header that the log shows.
+/// The most characters of a refused header in the log.
 const SHOWN_CHARS_MAX: usize = 200;
 
+/// The loopback names.
+const LOOPBACK: [&str; 3] = ["localhost", "127.0.0.1", "[::1]"];
+
 impl Hosts {
-    /// Loopback names always, then those that the operator names.
+    /// Allows the loopback names and the operator's `names`.
     pub(crate) fn new<'a>(names: impl IntoIterator<Item = &'a str>) -> Self {
-        let loopback = ["localhost", "127.0.0.1", "[::1]"];
         let readable = |name: &'a str| match name.parse::<Ipv6Addr>() {
-            // People leave the brackets out.
+            // Operators may omit the brackets of an IPv6 address.
             Ok(address) => Some(format!("[{address}]")),
             Err(_) => host_name(name).map(Cow::into_owned),
         };
         let ours = |name: &'a str| {
             let readable = readable(name);
             if readable.is_none() {
-                tracing::warn!(
-                    "--allow-host `{name}` is not a host name and allows nothing: write it without a scheme or a path"
-                );
+                tracing::warn!("ignoring --allow-host `{name}`, which is not a host name; write it without a scheme or path");
             }
             readable
         };
-        Self(loopback.into_iter().chain(names).filter_map(ours).collect())
+        Self(LOOPBACK.into_iter().chain(names).filter_map(ours).collect())
     }
 
-    /// Whether a request was meant for this server, and not sent here by a page under another name.
+    /// Checks that a request is for this server and was not sent by a page of another site.
     pub(crate) fn check(&self, headers: &HeaderMap, uri: &Uri) -> Result<(), Stray> {
         let authority = uri.authority().map(|authority| authority.as_str().as_bytes());
         let hosts = headers.get_all(HOST).iter().map(|value| value.as_bytes()).chain(authority);
@@ -81,12 +81,12 @@ impl Hosts {
         stray.map_or(Ok(()), |origin| Err(Stray::Origin(shown(origin))))
     }
 
-    /// Whether a `Host` header is ours.
+    /// Whether a `Host` header is allowed.
     fn allows_host(&self, host: &str) -> bool {
         host_name(host).is_some_and(|name| self.0.iter().any(|ours| *ours == name))
     }
 
-    /// Whether an `Origin` header is ours. `null` and anything unreadable is not.
+    /// Whether an `Origin` header is allowed. `null` and malformed values are not.
     fn allows_origin(&self, origin: &str) -> bool {
         origin.split_once("://").is_some_and(|(_, host)| self.allows_host(host))
     }
@@ -96,13 +96,13 @@ fn text(value: &[u8]) -> Option<&str> {
     std::str::from_utf8(value).ok()
 }
 
-/// A header of a stranger's, short and printable.
+/// A header value for the log, shortened and printable.
 fn shown(value: &[u8]) -> String {
     String::from_utf8_lossy(value).chars().take(SHOWN_CHARS_MAX).flat_map(char::escape_debug).collect()
 }
 
-/// The name in `name`, `name:port`, `[address]` or `[address]:port`, in lower case; `None` for everything else. An IPv6 address
-/// keeps its brackets and has one spelling.
+/// The name in `name`, `name:port`, `[address]` or `[address]:port`, in lower case; otherwise `None`. An IPv6 address keeps its
+/// brackets and is normalized.
 fn host_name(host: &str) -> Option<Cow<'_, str>> {
     let (name, port) = match host.strip_prefix('[') {
         Some(rest) => {
@@ -125,7 +125,12 @@ fn host_name(host: &str) -> Option<Cow<'_, str>> {
     fits.then_some(name)
 }
 
-/// The host in a url, with its port if it has one.
+/// Whether a URL points to this machine.
+pub(crate) fn is_loopback_url(url: &str) -> bool {
+    host_of_url(url).and_then(host_name).is_some_and(|host| LOOPBACK.contains(&&*host))
+}
+
+/// The host of a URL, with its port if there is one.
 pub(crate) fn host_of_url(url: &str) -> Option<&str> {
     let (_, rest) = url.split_once("://")?;
     rest.split(['/', '?', '#']).next().filter(|host| !host.is_empty())
@@ -161,7 +166,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_exactly_a_host_is_refused() {
+    fn malformed_host_is_refused() {
         let hosts = Hosts::new([]);
         for host in [
             "[::1]evil.test",
@@ -191,7 +196,7 @@ mod tests {
     }
 
     #[test]
-    fn a_refusal_names_the_host_and_the_setting() {
+    fn refusal_names_the_host_and_the_setting() {
         let hosts = Hosts::new([]);
         let said = |host: Option<&str>, origin: Option<&str>| {
             let mut headers = HeaderMap::new();
@@ -201,9 +206,9 @@ mod tests {
             hosts.check(&headers, &Uri::from_static("/api")).map_err(|stray| stray.to_string())
         };
         assert_eq!(said(Some("localhost"), Some("http://127.0.0.1:3000")), Ok(()));
-        let expected = "the Host `crib.test:7420` is not allowed: start the server with --allow-host crib.test to accept it";
+        let expected = "the Host `crib.test:7420` is not allowed; start the server with --allow-host crib.test to accept it";
         assert_eq!(said(Some("crib.test:7420"), None), Err(expected.to_owned()));
-        let expected = "the Origin `https://x.test` is not allowed: start the server with --allow-host x.test to accept it";
+        let expected = "the Origin `https://x.test` is not allowed; start the server with --allow-host x.test to accept it";
         assert_eq!(said(Some("localhost"), Some("https://x.test")), Err(expected.to_owned()));
         assert_eq!(said(Some("[::1]evil.test"), None), Err("the Host `[::1]evil.test` is malformed".to_owned()));
         assert_eq!(said(None, None), Err("the request has no Host header".to_owned()));

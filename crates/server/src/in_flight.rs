@@ -1,5 +1,5 @@
-//! Answers hold their request's place until the kernel has taken their last byte. A client that sends requests and reads no answers
-//! runs out of places, not the server out of memory.
+//! An answer keeps its request's slot until the kernel has taken its last byte. A client that sends requests without reading the
+//! answers runs out of slots, and the server does not run out of memory.
 
 use std::pin::Pin;
 use std::sync::Arc;
@@ -11,18 +11,18 @@ use bytes::Bytes;
 use guard::UnderWay;
 use http_body::{Frame, SizeHint};
 
-/// The same answer, which holds `under_way` until it is sent or dropped.
+/// The same answer, which keeps `under_way` until it is sent or dropped.
 pub(crate) fn until_sent(response: Response, under_way: Arc<UnderWay>) -> Response {
     response.map(|body| Body::new(Holding { body, under_way }))
 }
 
-/// A body whose pieces hold a place.
+/// A body whose chunks keep a slot.
 struct Holding {
     body: Body,
     under_way: Arc<UnderWay>,
 }
 
-/// A piece of an answer. The HTTP layer drops it when it is written, not when it is queued.
+/// A chunk of an answer. The HTTP layer drops it when it is written, not when it is queued.
 struct Piece {
     bytes: Bytes,
     _under_way: Arc<UnderWay>,

@@ -1,24 +1,23 @@
-//! The janitor: one task that clears away dead credentials, and what is older than it is kept, shortly after the start and then every
-//! hour.
+//! The hourly cleanup of expired credentials and of data beyond its retention time. It first runs shortly after the start.
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use base::limits::SWEEP_SECONDS;
 use tokio::sync::watch;
 
 use crate::state::Shared;
 
-/// How often refusals that were counted are put on the record.
+/// The interval for auditing refusals that were only counted.
 const COUNTED_SECONDS: u64 = 60;
 
-/// Puts refusals on the record that were counted. What fails is tried again a minute later.
+/// Writes counted refusals to the audit trail. A failure is retried a minute later.
 pub(crate) async fn record_counted(state: &Shared, until_now: bool) {
     if let Err(error) = state.guard.record_counted(until_now).await {
-        tracing::error!(%error, "the number of refused requests could not be recorded");
+        tracing::error!(%error, "cannot record the number of refused requests; retrying");
     }
 }
 
-/// Sweeps until `stopping` turns true. What fails is tried again an hour later: nothing waits for it.
+/// Cleans up every hour until `stopping` turns true. A failure is retried an hour later.
 pub(crate) async fn sweep_hourly(state: Shared, mut stopping: watch::Receiver<bool>) {
     let sweeps = async {
         let (first, every) = SWEEP_SECONDS;
@@ -29,7 +28,7 @@ pub(crate) async fn sweep_hourly(state: Shared, mut stopping: watch::Receiver<bo
             match state.guard.sweep(state.audit_keep_days).await {
                 Ok(swept) if swept.is_nothing() => {}
                 Ok(swept) => tracing::info!(?swept, "swept"),
-                Err(error) => tracing::warn!(%error, "what is dead or too old could not be removed"),
+                Err(error) => tracing::warn!(%error, "cleanup failed"),
             }
         }
     };
@@ -37,6 +36,7 @@ pub(crate) async fn sweep_hourly(state: Shared, mut stopping: watch::Receiver<bo
         loop {
             tokio::time::sleep(Duration::from_secs(COUNTED_SECONDS)).await;
             record_counted(&state, false).await;
+            state.refusal_log.flush(Instant::now());
         }
     };
     tokio::select! {

@@ -1,12 +1,13 @@
-//! The server: doors, the pipeline that every call goes through, the management API, metrics and background work.
+//! The server: doors, the pipeline for every call, the management API, metrics and background work.
 //!
-//! [`Server::start`] brings everything up and answers when it can be used; [`Server::stop`] drains and lets go.
+//! [`Server::start`] returns when the server is ready. [`Server::stop`] finishes running calls and closes the store.
 
 mod addresses;
 mod api;
 mod background;
 mod backup;
 mod body;
+mod catalogues;
 mod checkpoints;
 mod config;
 mod data_folder;
@@ -14,6 +15,7 @@ mod dispatch;
 mod doors;
 mod embedding;
 mod first_start;
+mod folder_lock;
 mod hooks;
 mod hosts;
 mod in_flight;
@@ -30,16 +32,21 @@ mod readiness;
 mod record;
 mod refusals;
 mod request_id;
+mod restoring;
 mod routes;
 mod server;
+mod server_file;
 mod state;
-mod vocabulary;
 
 pub use api::openapi;
 pub use backup::{BackedUp, Restore, RestoredInto, Verified, back_up, restore, verify_backup};
+pub use catalogues::Sources;
 pub use config::{Config, EmbedEndpoint, EmbedKey, MasterKeySource};
-pub use data_folder::{LOCKED, ServerFile, find_running};
+pub use data_folder::LOCKED;
 pub use embedding::ask_embedder;
+pub use folder_lock::stdio_process;
 pub use guard::{BrokenTrail, Swept, Trails};
 pub use hooks::{EventOutcome, Phase, Retry, Subscriber, Subscribers, VerbError, VerbEvent};
+pub use restoring::restore_cut_short;
 pub use server::Server;
+pub use server_file::{ServerFile, find_running, read_server_file};

@@ -1,5 +1,5 @@
-//! What a client still sends after it was refused. To close on it would reset the connection, and many clients would never read
-//! why: so the rest is read and thrown away first, within limits.
+//! Drains the rest of a refused request's body. Closing the connection at once would reset it, and many clients would never read the
+//! answer. So the rest is read and discarded first, within limits.
 
 use std::pin::Pin;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -13,20 +13,20 @@ use http_body::{Body, Frame, SizeHint};
 use http_body_util::BodyExt;
 use hyper::body::Incoming;
 
-/// A request's body, which leaves what was not read of it to [`Unread`].
+/// A request's body, which hands its unread rest to [`Unread`].
 pub(crate) struct Watched {
     body: Option<Incoming>,
     rest: Option<Arc<Mutex<Option<Incoming>>>>,
 }
 
-/// What nobody has read of a body.
+/// The unread rest of a body.
 pub(crate) struct Unread {
     rest: Option<Arc<Mutex<Option<Incoming>>>>,
-    /// A client that asks first whether to send the body, and is refused, does not send it.
+    /// The client sent `Expect: 100-continue`. If it is refused, it does not send the body.
     asks_first: bool,
 }
 
-/// Watches the body of a request, if it has one.
+/// Wraps the body of a request.
 pub(crate) fn watch(request: Request<Incoming>) -> (Request<Watched>, Unread) {
     let rest = (!request.body().is_end_stream()).then(Arc::default);
     let asks_first = request.headers().contains_key(header::EXPECT);
@@ -34,7 +34,7 @@ pub(crate) fn watch(request: Request<Incoming>) -> (Request<Watched>, Unread) {
 }
 
 impl Unread {
-    /// Throws away what is left, until it ends, is too much, or does not come. Says whether the body came to its end.
+    /// Discards the rest until it ends, exceeds the limit or takes too long. Returns whether the body ended.
     pub(crate) async fn drain(self) -> bool {
         let rest = self.rest.and_then(|rest| rest.lock().unwrap_or_else(PoisonError::into_inner).take());
         let Some(mut rest) = rest else { return true };
@@ -52,7 +52,7 @@ impl Unread {
             }
             rest.is_end_stream()
         };
-        // When the time is over, the client has had its chance.
+        // After the time limit the connection is closed anyway.
         tokio::time::timeout(Duration::from_secs(LINGER_SECONDS), thrown_away).await.unwrap_or(false)
     }
 }

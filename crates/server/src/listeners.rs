@@ -1,4 +1,4 @@
-//! How many streams of changes each caller holds open: every one costs a connection and a task for as long as it lasts.
+//! Limits the open subscription streams per caller. Each stream costs a connection and a task.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -8,18 +8,18 @@ use base::{Actor, Principal};
 
 type Counts = Mutex<HashMap<String, u32>>;
 
-/// Who listens, and with how many streams: a session, or an agent whatever token it presents.
+/// Open streams per session, or per agent with all its tokens.
 #[derive(Default)]
 pub(crate) struct Listeners(Arc<Counts>);
 
-/// One stream's place. It is free again when this is dropped.
+/// One stream's slot. Dropping it frees the slot.
 pub(crate) struct Place {
     counts: Arc<Counts>,
     who: String,
 }
 
 impl Listeners {
-    /// A place for one more stream; `None` when the caller has all that it may have.
+    /// Takes a slot for one more stream. Returns `None` at the limit.
     pub(crate) fn enter(&self, principal: &Principal) -> Option<Place> {
         let who = match &principal.actor {
             Actor::Session { id, .. } => id.to_string(),

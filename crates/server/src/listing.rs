@@ -1,48 +1,60 @@
-//! `tools/list`, serialised once per class of principals and kept until the org changes.
+//! `tools/list`, serialized once per class of principals and cached until the org changes.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use base::{Actor, AgentId, Allowlist, Error, OrgId, Principal, ProjectId, Result, ScopeSet, SessionId, ToolNames, limits};
-use guard::{Caller, Effect};
-use mcp::model::{Tool, ToolAnnotations};
+use guard::Caller;
+use quick_cache::Weighter;
 use quick_cache::sync::Cache;
-use serde::Serialize;
+use serde::{Serialize, Serializer};
 use serde_json::value::{RawValue, to_raw_value};
-use tools::Registered;
 
 use crate::state::State;
 
-/// Listings kept at once; each may be some hundred kilobytes when peers have many skills.
-const KEPT: usize = 1_000;
-
-/// Principals that see the same tools in the same spelling share one listing.
+/// Principals of the same class see the same tools with the same names, so they share one listing.
 #[derive(Clone, PartialEq, Eq, Hash)]
 struct Class {
     org: OrgId,
     change_number: u64,
     project: Option<ProjectId>,
-    /// Who it is, where some policy asks.
-    actor: Option<Who>,
+    /// The principal itself, if a policy depends on it.
+    actor: Option<ActorClass>,
     scopes: ScopeSet,
     allowlist: Option<Vec<String>>,
     tool_names: ToolNames,
 }
 
-/// Everything that a policy may ask of a principal and that its project and org do not tell.
+/// The properties of a principal that a policy may use, beyond its project and org.
 #[derive(Clone, PartialEq, Eq, Hash)]
-enum Who {
+enum ActorClass {
     Session { id: SessionId, agent: Option<AgentId>, label: Option<Arc<str>>, work_type: Option<Arc<str>> },
     Agent(AgentId),
 }
 
-/// The remembered listings.
-pub(crate) struct Listings(Cache<Class, Arc<Pages>>);
+/// The cached listings.
+pub(crate) struct Listings(Cache<Class, Arc<Pages>, ByBytes>);
 
-/// A whole listing, cut into pages.
+/// A cached listing uses memory in proportion to its size.
+#[derive(Clone)]
+pub(crate) struct ByBytes;
+
+/// How many listings of the built-in tools fit.
+const LISTINGS_ESTIMATED: usize = 2_000;
+/// The cost of an empty listing and its key.
+const LISTING_WEIGHT: u64 = 500;
+
+impl Weighter<Class, Arc<Pages>> for ByBytes {
+    fn weight(&self, _: &Class, pages: &Arc<Pages>) -> u64 {
+        LISTING_WEIGHT + pages.0.iter().map(|page| page.body.get().len() as u64).sum::<u64>()
+    }
+}
+
+/// A whole listing, split into pages.
 struct Pages(Vec<Page>);
 
 struct Page {
-    /// The cursor that leads here; the first page has none.
+    /// The cursor of this page. The first page has none.
     cursor: Option<String>,
     body: Box<RawValue>,
 }
@@ -51,58 +63,78 @@ struct Page {
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 struct ListResult<'a> {
-    tools: &'a [Tool],
+    tools: &'a [Listed<'a>],
     #[serde(skip_serializing_if = "Option::is_none")]
     next_cursor: Option<&'a str>,
 }
 
 impl Listings {
     pub(crate) fn new() -> Self {
-        Self(Cache::new(KEPT))
+        let most = limits::LISTING_CACHE_BYTES_MAX;
+        Self(Cache::with_weighter(LISTINGS_ESTIMATED, most, ByBytes))
     }
 }
 
 impl State {
-    /// One page of the tools that `caller` sees, in stable order, handed to `write` as the result's body.
-    pub(crate) fn listing<T>(
+    /// Passes one page of the tools that `caller` sees to `write`, in stable order.
+    pub(crate) async fn listing<T>(
         &self,
         caller: &Caller,
         cursor: Option<&str>,
         write: impl FnOnce(&RawValue) -> Result<T>,
     ) -> Result<T> {
-        let pages = self.pages(caller)?;
+        let pages = self.pages(caller).await?;
         let page = pages.0.iter().find(|page| page.cursor.as_deref() == cursor);
-        let page = page.ok_or_else(|| Error::invalid("cursor", "this cursor leads nowhere: start again without one"))?;
+        let page = page.ok_or_else(|| Error::invalid("cursor", "invalid cursor; restart without one"))?;
         write(&page.body)
     }
 
-    fn pages(&self, caller: &Caller) -> Result<Arc<Pages>> {
+    async fn pages(&self, caller: &Caller) -> Result<Arc<Pages>> {
         let principal = caller.principal();
         let varies = caller.policies().listing_varies();
         if varies.by_time {
-            // What is permitted at this hour may not be at the next: such a listing is good once.
-            return self.fresh_pages(caller);
+            // A listing that depends on the time of day must not be cached.
+            return self.fresh_pages(caller).await;
         }
         let class = class_of(principal, caller.change_number(), varies.by_principal);
         if let Some(pages) = self.listings.0.get(&class) {
             return Ok(pages);
         }
-        let pages = self.fresh_pages(caller)?;
+        let pages = self.fresh_pages(caller).await?;
         self.listings.0.insert(class, Arc::clone(&pages));
         Ok(pages)
     }
 
-    fn fresh_pages(&self, caller: &Caller) -> Result<Arc<Pages>> {
-        let visible = self.catalogue.tools().iter().filter(|tool| self.guard.visible(caller, tool.spec()).is_ok());
+    async fn fresh_pages(&self, caller: &Caller) -> Result<Arc<Pages>> {
+        let menu = self.catalogues.of(&caller.principal().org, caller.change_number()).await?;
+        let visible = menu.tools().iter().filter(|tool| self.guard.visible(caller, tool.spec()).is_ok());
         let names = caller.principal().tool_names;
-        let tools = visible.map(|tool| definition(tool, names)).collect::<Result<Vec<Tool>>>()?;
-        Ok(Arc::new(cut(&tools)?))
+        let listed = visible.map(|tool| {
+            let name = match names {
+                ToolNames::Canonical => Cow::Borrowed(&*tool.spec().name),
+                ToolNames::Safe => tool.spec().safe_name(),
+            };
+            Ok(Listed { name, definition: tool.definition(names)? })
+        });
+        Ok(Arc::new(cut(&listed.collect::<Result<Vec<_>>>()?)?))
     }
 }
 
-/// A page's cursor is the name of the last tool before it.
-fn cut(tools: &[Tool]) -> Result<Pages> {
-    let mut chunks: Vec<&[Tool]> = tools.chunks(limits::TOOLS_PER_PAGE).collect();
+/// A tool, and how it is listed.
+struct Listed<'a> {
+    name: Cow<'a, str>,
+    definition: Arc<RawValue>,
+}
+
+impl Serialize for Listed<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> std::result::Result<S::Ok, S::Error> {
+        self.definition.serialize(serializer)
+    }
+}
+
+/// Splits a listing into pages. A page's cursor is the name of the last tool before it.
+fn cut(tools: &[Listed<'_>]) -> Result<Pages> {
+    let mut chunks: Vec<&[Listed<'_>]> = tools.chunks(limits::TOOLS_PER_PAGE).collect();
     if chunks.is_empty() {
         chunks.push(&[]);
     }
@@ -134,52 +166,30 @@ fn class_of(principal: &Principal, change_number: u64, by_principal: bool) -> Cl
     }
 }
 
-fn actor_of(principal: &Principal) -> Who {
+fn actor_of(principal: &Principal) -> ActorClass {
     match &principal.actor {
         Actor::Session { id, agent, label, work_type, .. } => {
-            Who::Session { id: *id, agent: *agent, label: label.clone(), work_type: work_type.clone() }
+            ActorClass::Session { id: *id, agent: *agent, label: label.clone(), work_type: work_type.clone() }
         }
-        Actor::Agent { id, .. } => Who::Agent(*id),
+        Actor::Agent { id, .. } => ActorClass::Agent(*id),
     }
-}
-
-fn definition(tool: &Registered, names: ToolNames) -> Result<Tool> {
-    let spec = tool.spec();
-    let raw = |schema: &serde_json::Value| to_raw_value(schema).map(Arc::from).map_err(Error::internal);
-    Ok(Tool {
-        name: tool.listed_name(names).into(),
-        title: Some(spec.title.into()),
-        description: spec.description.into(),
-        input_schema: raw(tool.input_schema())?,
-        output_schema: tool.output_schema().map(raw).transpose()?,
-        annotations: Some(ToolAnnotations {
-            read_only_hint: Some(spec.effect == Effect::ReadOnly),
-            destructive_hint: Some(spec.effect == Effect::Destructive),
-            idempotent_hint: Some(spec.idempotent),
-            open_world_hint: Some(false),
-        }),
-    })
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn tools(count: usize) -> Vec<Tool> {
-        let schema: Arc<RawValue> = Arc::from(to_raw_value(&serde_json::json!({"type": "object"})).unwrap());
-        let tool = |index| Tool {
-            name: format!("tool_{index}").into(),
-            title: None,
-            description: "".into(),
-            input_schema: Arc::clone(&schema),
-            output_schema: None,
-            annotations: None,
+    fn tools(count: usize) -> Vec<Listed<'static>> {
+        let tool = |index| {
+            let name = format!("tool_{index}");
+            let definition = Arc::from(to_raw_value(&serde_json::json!({ "name": name })).unwrap());
+            Listed { name: name.into(), definition }
         };
         (0..count).map(tool).collect()
     }
 
     #[test]
-    fn pages_lead_to_one_another_and_hold_every_tool_once() {
+    fn following_cursors_lists_every_tool_once() {
         for count in [0, 1, 200, 201, 401] {
             let pages = cut(&tools(count)).unwrap();
             let mut cursor: Option<String> = None;

@@ -1,9 +1,10 @@
-//! Figures of this server, as Prometheus reads them.
+//! Prometheus metrics.
 
+use std::borrow::Cow;
 use std::fmt::Write;
 use std::sync::atomic::AtomicU64;
 
-use guard::{CallRecord, Outcome};
+use guard::CallRecord;
 use prometheus_client::encoding::EncodeLabelSet;
 use prometheus_client::encoding::text::encode;
 use prometheus_client::metrics::counter::Counter;
@@ -16,7 +17,7 @@ use crate::hooks::{Phase, Subscriber, VerbEvent};
 
 #[derive(Clone, Debug, Hash, PartialEq, Eq, EncodeLabelSet)]
 struct CallLabels {
-    tool: String,
+    tool: &'static str,
     door: &'static str,
     outcome: &'static str,
 }
@@ -42,7 +43,7 @@ struct DeliveryLabels {
     outcome: &'static str,
 }
 
-/// The counters of one server. Calls are counted as a subscriber of the hook bus.
+/// The metrics of one server. It counts calls as a subscriber of the hook bus.
 pub(crate) struct Metrics {
     registry: Registry,
     calls: Family<CallLabels, Counter>,
@@ -75,18 +76,18 @@ impl Metrics {
         let connections = Gauge::default();
         let turned_away = Counter::default();
         let requests = Counter::default();
-        registry.register("calls", "Tool calls, by how they ended", calls.clone());
-        registry.register("calls_in_flight", "Tool calls that the gate let in and that have not ended", calls_in_flight.clone());
-        registry.register("policy_denials", "Tool calls that policy denied, by reason", denials.clone());
-        registry.register("policy_log_only", "Tool calls that policies on trial would have decided otherwise", trials.clone());
-        registry.register("webhook_deliveries", "Deliveries to webhooks, by how they went", deliveries.clone());
-        registry.register("hook_panics", "Subscribers of the hook bus that panicked", hook_panics.clone());
-        registry.register("embed_texts_waiting", "Texts that wait to be embedded by this node", embed_waiting.clone());
-        registry.register("embed_failures", "Times that the embedding endpoint failed", embed_failures.clone());
-        registry.register("call_seconds", "How long tool calls took", call_seconds.clone());
+        registry.register("calls", "Tool calls, by outcome", calls.clone());
+        registry.register("calls_in_flight", "Tool calls in progress", calls_in_flight.clone());
+        registry.register("policy_denials", "Tool calls denied by policy, by reason", denials.clone());
+        registry.register("policy_log_only", "Tool calls that log-only policies would have decided differently", trials.clone());
+        registry.register("webhook_deliveries", "Webhook deliveries, by outcome", deliveries.clone());
+        registry.register("hook_panics", "Panics of hook bus subscribers", hook_panics.clone());
+        registry.register("embed_texts_waiting", "Texts waiting to be embedded by this node", embed_waiting.clone());
+        registry.register("embed_failures", "Failures of the embedding endpoint", embed_failures.clone());
+        registry.register("call_seconds", "Duration of tool calls", call_seconds.clone());
         registry.register("door_refusals", "Requests refused before they became calls", refusals.clone());
         registry.register("connections", "Open connections", connections.clone());
-        let help = "Connections closed at once because their address had too many";
+        let help = "Connections refused because their address had too many";
         registry.register("connections_turned_away", help, turned_away.clone());
         registry.register("requests", "HTTP requests", requests.clone());
         Self {
@@ -107,28 +108,28 @@ impl Metrics {
         }
     }
 
-    /// Where panics of the hook bus's subscribers are counted.
+    /// The counter for panics of hook bus subscribers.
     pub(crate) fn hook_panics(&self) -> Counter {
         self.hook_panics.clone()
     }
 
-    /// Where failures of the embedding endpoint are counted.
+    /// The counter for failures of the embedding endpoint.
     pub(crate) fn embed_failures(&self) -> Counter {
         self.embed_failures.clone()
     }
 
-    /// Says how many texts wait to be embedded.
+    /// Sets the number of texts waiting to be embedded.
     pub(crate) fn embed_waiting(&self, texts: u64) {
         self.embed_waiting.set(i64::try_from(texts).unwrap_or(i64::MAX));
     }
 
-    /// Counts a delivery to a webhook.
+    /// Counts a webhook delivery.
     pub(crate) fn delivered(&self, arrived: bool) {
         let outcome = if arrived { "arrived" } else { "failed" };
         self.deliveries.get_or_create(&DeliveryLabels { outcome }).inc();
     }
 
-    /// Counts what policy said of a call.
+    /// Counts the policy decision of a call.
     fn decided(&self, call: &CallRecord) {
         let Some(decision) = &call.decision else {
             return;
@@ -142,17 +143,20 @@ impl Metrics {
         }
     }
 
-    /// Counts a call that has ended.
+    /// Counts a finished call.
     fn called(&self, call: &CallRecord) {
-        // A name that no tool has is the caller's own text: it must not become a label.
-        let unknown = call.outcome == Outcome::Refused(base::Kind::ToolNotFound);
-        let tool = if unknown { "unknown".to_owned() } else { call.tool.to_string() };
+        // An unknown name is the caller's text, and registered names come and go. Neither may become a label.
+        let tool = match &call.tool {
+            Cow::Borrowed(tool) => *tool,
+            Cow::Owned(_) if call.is_known => "registered",
+            Cow::Owned(_) => "unknown",
+        };
         let labels = CallLabels { tool, door: call.door.word(), outcome: call.outcome.word() };
         self.calls.get_or_create(&labels).inc();
         self.call_seconds.observe(call.duration_us as f64 / 1e6);
     }
 
-    /// Counts a refusal at a door or at the management API.
+    /// Counts a refusal by a door or by the management API.
     pub(crate) fn refused(&self, door: &'static str, status: u16) {
         self.refusals.get_or_create(&RefusalLabels { door, status }).inc();
     }
@@ -162,26 +166,26 @@ impl Metrics {
         self.requests.inc();
     }
 
-    /// Counts a connection for as long as the answer is held.
+    /// Counts a connection until the returned value is dropped.
     pub(crate) fn connected(&self) -> impl Drop + Send + use<> {
         self.connections.inc();
         Connected(self.connections.clone())
     }
 
-    /// Counts a connection that was one too many of its address.
+    /// Counts a connection over the limit of its address.
     pub(crate) fn turned_away(&self) {
         self.turned_away.inc();
     }
 
-    /// The figures as Prometheus reads them.
+    /// The metrics in text format.
     pub(crate) fn text(&self) -> Result<String, std::fmt::Error> {
         let mut text = String::new();
         encode(&mut text, &self.registry)?;
         if let Some(bytes) = resident_bytes() {
-            // Before the encoder's end mark, which closes the text.
+            // Inserted before the encoder's end marker.
             let end = text.rfind("# EOF").unwrap_or(text.len());
             text.truncate(end);
-            writeln!(text, "# HELP toolcrib_resident_bytes Memory in use.\n# TYPE toolcrib_resident_bytes gauge")?;
+            writeln!(text, "# HELP toolcrib_resident_bytes Resident memory.\n# TYPE toolcrib_resident_bytes gauge")?;
             writeln!(text, "toolcrib_resident_bytes {bytes}\n# EOF")?;
         }
         Ok(text)
@@ -216,7 +220,7 @@ impl Drop for Connected {
     }
 }
 
-/// This process's resident memory, where the machine tells.
+/// This process's resident memory, if the system reports it.
 fn resident_bytes() -> Option<u64> {
     let statm = std::fs::read_to_string("/proc/self/statm").ok()?;
     let pages: u64 = statm.split(' ').nth(1)?.parse().ok()?;

@@ -1,5 +1,5 @@
-//! A connection whose client must take its answers. While an answer waits, no further request is read, and a client that takes
-//! nothing of it for too long is cut off.
+//! Disconnects clients that do not read their answers. While an answer is being written, no further request is read, and a client that
+//! takes nothing of it for too long is disconnected.
 
 use std::io::{self, IoSlice};
 use std::pin::Pin;
@@ -9,14 +9,14 @@ use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::time::{Instant, Sleep, sleep};
 
-/// A stream with a limit on how long a write may stand still.
+/// A stream with a time limit for stalled writes.
 pub(crate) struct Patient<S> {
     stream: S,
     patience: Duration,
-    /// Runs while the client takes nothing.
+    /// Runs while a write is stalled.
     waiting: Pin<Box<Sleep>>,
     is_waiting: bool,
-    /// Whether someone asked to read meanwhile.
+    /// Whether a read was requested in the meantime.
     reader_waits: bool,
 }
 
@@ -25,11 +25,11 @@ impl<S> Patient<S> {
         Self { stream, patience, waiting: Box::pin(sleep(patience)), is_waiting: false, reader_waits: false }
     }
 
-    /// Passes on what a write came to, unless the client has taken nothing for too long.
+    /// Passes on the result of a write, unless the write has stalled for too long.
     fn progress<T>(&mut self, context: &mut Context<'_>, written: Poll<io::Result<T>>) -> Poll<io::Result<T>> {
         if written.is_ready() {
             self.is_waiting = false;
-            // Nobody else tells the reader that it may go on.
+            // Nothing else wakes the reader.
             if std::mem::take(&mut self.reader_waits) {
                 context.waker().wake_by_ref();
             }
@@ -92,7 +92,7 @@ mod tests {
     const PATIENCE: Duration = Duration::from_secs(30);
 
     #[tokio::test(start_paused = true)]
-    async fn a_client_that_takes_nothing_is_cut_off_and_a_slow_one_is_not() {
+    async fn stalled_client_is_disconnected_and_slow_client_is_not() {
         let (client, server) = duplex(4);
         let mut server = Patient::new(server, PATIENCE);
         let began = Instant::now();
@@ -113,7 +113,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn nothing_is_read_while_an_answer_waits() {
+    async fn no_request_is_read_while_an_answer_waits() {
         let (mut client, server) = duplex(4);
         let mut server = Patient::new(server, PATIENCE);
         client.write_all(b"next").await.unwrap();

@@ -1,4 +1,4 @@
-//! The one straight line that every call takes, whichever door or step it comes from.
+//! The pipeline that every tool call goes through, whichever door it comes from.
 
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
@@ -7,31 +7,32 @@ use std::time::Duration;
 use base::limits::{Limits, SMALL_ANSWER_BYTES};
 use base::{Error, Kind, RequestId, Result};
 use futures_util::FutureExt;
-use guard::{Caller, UnderWay};
+use guard::{Admission, Caller, OpenRecord, UnderWay};
 use mcp::Fault;
 use serde_json::value::RawValue;
-use tools::{Call, Exchange, Notify, Reply};
+use tools::{Call, Exchange, Notify, Registered, Reply};
 
+use crate::record::Record;
 use crate::state::State;
 
-/// A call whose principal is known and whose rate was counted.
+/// A call with a known principal, after the rate limit was charged.
 pub(crate) struct ToolCall<'a> {
     pub(crate) caller: &'a Arc<Caller>,
     pub(crate) request: &'a RequestId,
-    /// The name as it was asked for. A call that names nothing is refused, and that is recorded like any refusal.
+    /// The requested name. A call without a name is refused and audited like any other refusal.
     pub(crate) name: Result<&'a str>,
-    /// `params.arguments`: what is wrong with them is said only to those who may call the tool.
+    /// `params.arguments`. Errors in them are reported only to callers who may use the tool.
     pub(crate) arguments: Result<Option<&'a RawValue>>,
     pub(crate) exchange: &'a Exchange<'a>,
     pub(crate) notify: &'a dyn Notify,
-    /// What the request holds in memory.
+    /// The request's slot and its memory.
     pub(crate) under_way: &'a UnderWay,
-    /// How large the result may be: the limit, or what other answers of the same batch leave of it.
+    /// The maximum size of the result: the limit, less the other answers of the same batch.
     pub(crate) bytes_left: usize,
 }
 
-/// Finds the tool, asks the gate, does the work, writes the answer with `render`, and records how it ended, refusals too: no answer
-/// without its record, and no record that says otherwise than the answer.
+/// Runs a call, formats its answer with `render`, and audits its outcome, including refusals. No answer leaves without its record, and
+/// both have the same outcome.
 pub(crate) async fn answer<T>(
     state: &State,
     call: ToolCall<'_>,
@@ -40,62 +41,85 @@ pub(crate) async fn answer<T>(
     let sent = call.arguments.as_ref().ok().copied().flatten();
     let mut record = state.record(call.caller, call.request, call.name.as_deref().unwrap_or_default(), sent);
     let work = async {
-        let tool = state.catalogue.find(call.name.clone()?)?;
-        record.names(tool.spec().name);
-        let work = async {
-            // The gate says when the arguments are looked at: after scope and allowlist.
-            let admitted = state.guard.admit(call.caller, tool.spec(), record.open(), |record| {
-                let arguments = tool.arguments(call.arguments.clone()?)?;
-                record.takes(&arguments)?;
-                tool.check(&arguments, call.exchange)?;
-                Ok::<_, Fault>(arguments)
-            })?;
-            record.admitted();
-            let Some((permit, arguments)) = admitted else { return Ok(Reply::switched_off()?) };
-            call.notify.begin();
-            let admitted = Call { permit: &permit, services: &state.services, exchange: call.exchange, notify: call.notify };
-            let reply = in_time(&state.limits, tool.run(admitted, arguments)).await?;
-            fits(&reply, &state.limits, call.bytes_left, call.under_way)?;
-            Ok(reply)
-        };
-        let reply = work.await.map_err(|fault: Fault| fault.about_arguments_of(tool.spec().name))?;
-        let says_it_failed = reply.is_error();
-        Ok((says_it_failed, render(reply)?))
+        let reply = run(state, &call, &mut record).await?;
+        Ok((reply.is_error(), render(reply)?))
     };
-    // A panic costs one request.
-    let outcome = AssertUnwindSafe(work).catch_unwind().await.unwrap_or_else(|_| Err(Error::internal("a tool panicked").into()));
-    record
-        .close(outcome.as_ref().map(|(says_it_failed, _)| *says_it_failed), call.exchange.transport.revision(call.exchange.era))
-        .await?;
+    // A panic affects only its own request.
+    let outcome = AssertUnwindSafe(work).catch_unwind().await.unwrap_or_else(|_| Err(Error::internal("tool panicked").into()));
+    let says_it_failed = outcome.as_ref().map(|(says_it_failed, _)| *says_it_failed);
+    record.close(says_it_failed, call.exchange.transport.revision(call.exchange.era)).await?;
     outcome.map(|(_, answer)| answer)
 }
 
-/// A tool's answer, unless it takes too long.
+/// Finds the tool in the org's catalogue and runs it.
+async fn run(state: &State, call: &ToolCall<'_>, record: &mut Record<'_>) -> Result<Reply, Fault> {
+    let menu = state.catalogues.of(&call.caller.principal().org, call.caller.change_number()).await?;
+    let tool = menu.find(call.name.clone()?)?;
+    record.names(tool.spec());
+    let reply = run_tool(state, call, tool, record).await;
+    reply.map_err(|fault| fault.about_arguments_of(&tool.spec().name))
+}
+
+/// Asks the gate, then runs the tool.
+async fn run_tool(state: &State, call: &ToolCall<'_>, tool: &Registered, record: &mut Record<'_>) -> Result<Reply, Fault> {
+    // The gate calls this after it has checked scope and allowlist.
+    let read_arguments = |record: &mut OpenRecord| {
+        let arguments = tool.arguments(call.arguments.clone()?)?;
+        record.takes(&arguments)?;
+        tool.check(&arguments, call.exchange)?;
+        Ok::<_, Fault>(arguments)
+    };
+    let admission = state.guard.admit(call.caller, tool.spec(), record.open(), read_arguments)?;
+    record.admitted();
+    let (permit, arguments) = match admission {
+        Admission::Admitted { permit, arguments } => (permit, arguments),
+        Admission::SwitchedOff => return Ok(Reply::switched_off()?),
+    };
+    require_room(&state.limits, call.bytes_left)?;
+    call.notify.begin();
+    let admitted = Call { permit: &permit, services: &state.services, exchange: call.exchange, notify: call.notify };
+    let reply = in_time(&state.limits, tool.run(admitted, arguments)).await?;
+    fits(&reply, &state.limits, call.bytes_left, call.under_way)?;
+    Ok(reply)
+}
+
+/// Runs a tool with a time limit.
 async fn in_time(limits: &Limits, work: impl Future<Output = Result<Reply, Fault>>) -> Result<Reply, Fault> {
     let seconds = limits.call_seconds_max;
     tokio::time::timeout(Duration::from_secs(seconds), work).await.unwrap_or_else(|_| {
-        let message = format!("the call was stopped after {seconds} s: ask for less at once");
+        let message = format!("the call was stopped after {seconds} s; ask for less at once");
         Err(Error::new(Kind::Timeout, message).with("seconds", seconds).into())
     })
 }
 
-/// Refuses a result that is too large, or for which the caller, its org or the server has no memory left. A small one always fits, so
-/// that the caller learns what came of an effect.
+/// Refuses to run a call of a batch if a small result might not fit any more, because the caller must learn the outcome of a change.
+fn require_room(limits: &Limits, bytes_left: usize) -> Result<()> {
+    let most = limits.result_bytes_max;
+    if bytes_left >= SMALL_ANSWER_BYTES.min(most / 2) {
+        return Ok(());
+    }
+    let message =
+        format!("this call was not run, because the answers to its batch reach {most} bytes; send fewer requests at once");
+    Err(Error::new(Kind::TooLarge, message).with("limit", most))
+}
+
+/// Refuses a result that is too large, or that exceeds the memory limit of the caller, its org or the server. A small result always
+/// fits, so that the caller learns the outcome of a change.
 fn fits(reply: &Reply, limits: &Limits, bytes_left: usize, under_way: &UnderWay) -> Result<()> {
     let (bytes, most) = (reply.bytes(), limits.result_bytes_max);
     if bytes > most {
-        let message = format!("the result is {bytes} bytes, and {most} may be sent: ask for less, or page by page");
+        let message = format!("the result has {bytes} bytes, but the limit is {most}; ask for less, or use pages");
         return Err(Error::new(Kind::TooLarge, message).with("bytes", bytes).with("limit", most));
     }
     if bytes <= SMALL_ANSWER_BYTES {
         return Ok(());
     }
     if bytes > bytes_left {
-        let message = format!("the answers to this batch are larger than {most} bytes together: send fewer requests at once");
+        let message = format!("the answers to this batch exceed {most} bytes in total; send fewer requests at once");
         return Err(Error::new(Kind::TooLarge, message).with("bytes", bytes).with("limit", most));
     }
     under_way.hold(bytes).map_err(|_| {
-        let message = "answers that are not read yet take all the memory they may take: read them, then try again";
+        let message = "too much memory is held by unread answers; read them, then retry";
         Error::new(Kind::Unavailable, message).with("bytes", bytes)
     })
 }
@@ -110,7 +134,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_call_that_takes_too_long_is_stopped() {
+    async fn call_over_the_time_limit_is_stopped() {
         let limits = Limits { call_seconds_max: 0, ..Limits::default() };
         assert_eq!(kind_of(&limits, std::future::pending()).await, Some(Kind::Timeout));
         assert_eq!(kind_of(&limits, async { Ok(Reply::Complete(CallResult::text("done"))) }).await, None);

@@ -1,4 +1,4 @@
-//! Whether the server can do its work: anyone may ask, so however often that is, it is found out once in a while.
+//! Readiness of the server. Anyone may ask at any rate, so the result is cached for a while.
 
 use std::time::{Duration, Instant};
 
@@ -7,7 +7,7 @@ use base::{Error, Result};
 use guard::Guard;
 use tokio::sync::Mutex;
 
-/// What was found out last.
+/// The cached result.
 #[derive(Default)]
 pub(crate) struct Readiness(Mutex<Option<Found>>);
 
@@ -18,8 +18,7 @@ struct Found {
 }
 
 impl Readiness {
-    /// Fails when the store cannot be read and written, without which there is no record and so no call. Those who ask while it
-    /// is being found out wait for the same answer.
+    /// Fails if the store cannot be read and written, because then no call can be audited. Concurrent callers share one check.
     pub(crate) async fn check(&self, guard: &Guard) -> Result<()> {
         let mut found = self.0.lock().await;
         match *found {
@@ -27,11 +26,11 @@ impl Readiness {
                 if ready {
                     Ok(())
                 } else {
-                    Err(Error::unavailable("the server was not ready a moment ago"))
+                    Err(Error::unavailable("not ready"))
                 }
             }
             _ => {
-                // Whatever keeps the store from answering, for the caller it is not ready.
+                // Whatever the reason, the caller only learns that the server is not ready.
                 let answer = guard.ready().await.map_err(Error::unavailable);
                 *found = Some(Found { at: Instant::now(), ready: answer.is_ok() });
                 answer

@@ -1,10 +1,10 @@
-//! The record of a call on this side of the gate: `guard` keeps it, and whoever wants to know of calls is told here.
+//! The server's side of a call's record: `guard` writes it, and the hook bus is notified here.
 //!
-//! This is the one place where audit and hooks attach. A call that nobody closes was cancelled by its caller, and that is
-//! recorded too.
+//! This is the only place where audit and hooks attach. A call whose record nobody closes was cancelled by its caller, and that is
+//! audited too.
 
 use base::{Door, Error, Kind, RequestId};
-use guard::{Caller, Outcome};
+use guard::{CallOutcome, Caller, Spec};
 use mcp::Fault;
 use mcp::codes::Speaker;
 use mcp::era::Revision;
@@ -17,14 +17,14 @@ use crate::state::State;
 /// An open record.
 pub(crate) struct Record<'s> {
     state: &'s State,
-    record: guard::Record,
+    record: guard::OpenRecord,
     arguments: Option<&'s RawValue>,
-    /// What the caller is told, where the call failed.
+    /// The message for the caller, if the call failed.
     message: Option<String>,
     stage: Stage,
 }
 
-/// What the bus has been told.
+/// Which phases were sent to the bus.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Stage {
     Opened,
@@ -33,7 +33,7 @@ enum Stage {
 }
 
 impl State {
-    /// Opens the record of a call of the tool that was asked for as `asked`.
+    /// Opens the record of a call of the tool requested as `asked`.
     pub(crate) fn record<'s>(
         &'s self,
         caller: &Caller,
@@ -47,33 +47,33 @@ impl State {
 }
 
 impl Record<'_> {
-    /// The tool turned out to be known.
-    pub(crate) fn names(&mut self, canonical: &'static str) {
-        self.record.names(canonical);
+    /// Notes that the tool is known.
+    pub(crate) fn names(&mut self, tool: &Spec) {
+        self.record.names(tool);
     }
 
-    /// The record, for the gate to write in.
-    pub(crate) fn open(&mut self) -> &mut guard::Record {
+    /// The record, for the gate.
+    pub(crate) fn open(&mut self) -> &mut guard::OpenRecord {
         &mut self.record
     }
 
-    /// The gate has let the call in: it is about to run.
+    /// Notes that the gate admitted the call, which is about to run.
     pub(crate) fn admitted(&mut self) {
         self.stage = Stage::Admitted;
         self.emit(Phase::PreVerb { denied: false });
     }
 
-    /// Closes the record: no answer leaves before this has answered, and none but an error when it fails. `Ok` says whether the
-    /// tool's own answer is that it failed.
+    /// Closes the record before the answer leaves. If that fails, the caller gets an error instead. `Ok` says whether the tool reported
+    /// a failure.
     pub(crate) async fn close(mut self, outcome: Result<bool, &Fault>, revision: Revision) -> Result<(), Fault> {
         let (outcome, code) = match outcome {
-            Ok(true) => (Outcome::ToolError, None),
-            Ok(false) => (Outcome::Completed, None),
+            Ok(true) => (CallOutcome::ToolError, None),
+            Ok(false) => (CallOutcome::Completed, None),
             Err(fault) => (outcome_of(fault.error()), Some(self.spoken(fault, revision))),
         };
         let written = self.record.close(outcome, code).await.map_err(Fault::from);
         if let Err(fault) = &written {
-            // The caller is told this, so the bus and, as soon as it can be written, the trail are told the same.
+            // The bus and later the audit trail get the same outcome as the caller.
             let code = self.spoken(fault, revision);
             self.record.fail(fault.error().kind(), code);
         }
@@ -81,7 +81,7 @@ impl Record<'_> {
         written
     }
 
-    /// The code of a failure; its message is kept for the bus.
+    /// The error code of a fault. Its message is kept for the bus.
     fn spoken(&mut self, fault: &Fault, revision: Revision) -> i64 {
         let call = self.record.call();
         let speaker = Speaker { door: call.door, revision, request: &call.request };
@@ -90,7 +90,7 @@ impl Record<'_> {
         code
     }
 
-    /// Tells the bus how it ended.
+    /// Sends the remaining phases to the bus.
     fn end(&mut self) {
         let call = self.record.call();
         let (outcome, code, duration_ms, effect_stands) = (call.outcome, call.code, call.duration_ms(), call.effect_stands);
@@ -98,19 +98,19 @@ impl Record<'_> {
             request = %call.request, org = %call.org, door = call.door.word(), tool = %call.tool,
             outcome = outcome.word(), duration_us = call.duration_us, "call"
         );
-        // What the tool itself refuses, it was let in to refuse.
-        let denied = self.stage == Stage::Opened && matches!(outcome, Outcome::Refused(_));
+        // A refusal by the tool itself comes after its admission.
+        let denied = self.stage == Stage::Opened && matches!(outcome, CallOutcome::Refused(_));
         if self.stage == Stage::Opened {
             self.emit(Phase::PreVerb { denied });
         }
         self.stage = Stage::Ended;
         if !denied {
-            // A change that stands is done, as its entry in the trail says; that it was not answered is the error that follows.
-            let is_done = outcome == Outcome::Completed || effect_stands;
+            // A committed change counts as completed, as in the audit trail. The error that follows says that it was not answered.
+            let is_done = outcome == CallOutcome::Completed || effect_stands;
             let outcome = if is_done { EventOutcome::Completed } else { EventOutcome::Failed };
             self.emit(Phase::PostVerb { outcome, duration_ms });
         }
-        if outcome != Outcome::Completed {
+        if outcome != CallOutcome::Completed {
             let message = self.message.take().unwrap_or_else(|| said_of(outcome).to_owned());
             self.emit(Phase::VerbError(VerbError { code, message }));
         }
@@ -143,32 +143,32 @@ impl Drop for Record<'_> {
     }
 }
 
-/// What there is to say of an outcome that has no message of its own.
-fn said_of(outcome: Outcome) -> &'static str {
+/// The message of an outcome that has none.
+fn said_of(outcome: CallOutcome) -> &'static str {
     match outcome {
-        Outcome::ToolError => "the tool answered that it failed",
-        Outcome::Cancelled => "the caller went away",
-        Outcome::Completed | Outcome::Refused(_) | Outcome::Failed(_) => "the call failed",
+        CallOutcome::ToolError => "the tool reported a failure",
+        CallOutcome::Cancelled => "the caller disconnected",
+        CallOutcome::Completed | CallOutcome::Refused(_) | CallOutcome::Failed(_) => "the call failed",
     }
 }
 
-/// Which outcome an error is: what the gate says comes before anything was done.
-fn outcome_of(error: &Error) -> Outcome {
+/// The outcome for an error. Refusals are made before anything is done.
+fn outcome_of(error: &Error) -> CallOutcome {
     match error.kind() {
-        kind @ (Kind::ToolNotFound | Kind::InvalidParams | Kind::NotPermitted) => Outcome::Refused(kind),
-        kind => Outcome::Failed(kind),
+        kind @ (Kind::ToolNotFound | Kind::InvalidParams | Kind::NotPermitted) => CallOutcome::Refused(kind),
+        kind => CallOutcome::Failed(kind),
     }
 }
 
-/// Writes what only the log may know. What the caller is told may quote the arguments, so that is not logged: where a call's own
-/// arguments are at fault, the log names the kind and the reason.
+/// Logs an error. The caller's message may quote arguments, so it is not logged: for a caller's error, the log contains only the kind
+/// and the reason.
 pub(crate) fn log_error(error: &Error, request: &RequestId, door: Door) {
     let (door, kind) = (door.word(), error.kind().word());
     match error.kind() {
-        Kind::Internal | Kind::Unavailable => tracing::error!(%request, door, kind, log = error.log(), "a request failed"),
+        Kind::Internal | Kind::Unavailable => tracing::error!(%request, door, kind, log = error.log(), "request failed"),
         _ => {
             let reason = error.data().get("reason").and_then(Value::as_str);
-            tracing::debug!(%request, door, kind, reason, "a request was answered with an error");
+            tracing::debug!(%request, door, kind, reason, "request answered with an error");
         }
     }
 }

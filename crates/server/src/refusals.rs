@@ -1,4 +1,4 @@
-//! What the log says of refused requests: the reason of each, and of a flood only how many there were.
+//! Logs refused requests with their reason. During a flood it logs only their number.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -15,20 +15,20 @@ use crate::state::State;
 
 const MINUTE: Duration = Duration::from_secs(60);
 
-/// How many lines about refusals were written lately, by door and status. There are few of both.
+/// Recently logged refusals, by door and status. There are few combinations.
 #[derive(Default)]
 pub(crate) struct RefusalLog(Mutex<HashMap<(&'static str, u16), Window>>);
 
-/// The minute that runs.
+/// The current minute.
 struct Window {
     since: Instant,
     lines: u32,
-    /// Refusals that got no line.
+    /// Refusals that were not logged.
     left_out: u64,
 }
 
 impl RefusalLog {
-    /// Whether one more line may be written, and how many refusals got none before it.
+    /// Whether one more line may be logged, and how many refusals were not logged before it.
     fn line(&self, door: &'static str, status: u16, now: Instant) -> Option<u64> {
         let mut windows = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let window = windows.entry((door, status)).or_insert(Window { since: now, lines: 0, left_out: 0 });
@@ -44,8 +44,21 @@ impl RefusalLog {
     }
 }
 
+impl RefusalLog {
+    /// Logs the number of unlogged refusals for each flood that is over.
+    pub(crate) fn flush(&self, now: Instant) {
+        let mut windows = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        for ((door, status), window) in windows.iter_mut().filter(|(_, window)| now.duration_since(window.since) >= MINUTE) {
+            let unlogged = std::mem::take(&mut window.left_out);
+            if unlogged > 0 {
+                tracing::info!(door, status, unlogged, "more refusals, not logged individually");
+            }
+        }
+    }
+}
+
 impl State {
-    /// Counts a refused request and writes its reason into the log.
+    /// Counts a refused request and logs its reason.
     pub(crate) fn refused(&self, door: &'static str, status: u16, request: &RequestId, reason: impl Display) {
         self.metrics.refused(door, status);
         match self.refusal_log.line(door, status, Instant::now()) {
@@ -56,7 +69,7 @@ impl State {
     }
 }
 
-/// Why a request with these headers has no good credential, as far as the headers tell.
+/// Why a request is unauthorized, judged by its headers.
 pub(crate) fn why_unauthorized(headers: &HeaderMap) -> &'static str {
     let Some(value) = headers.get(AUTHORIZATION) else {
         return "the request has no Authorization header";
@@ -65,11 +78,11 @@ pub(crate) fn why_unauthorized(headers: &HeaderMap) -> &'static str {
     if scheme.eq_ignore_ascii_case("bearer") {
         "the credential is malformed, unknown, revoked or expired"
     } else {
-        "the Authorization header is not `Bearer` and a credential"
+        "the Authorization header must be `Bearer` and a credential"
     }
 }
 
-/// A message without what it quotes: that is the caller's own text, which has no place in a log.
+/// A message without its quoted parts, which are the caller's text and must not be logged.
 pub(crate) fn without_quotes(message: &str) -> Cow<'_, str> {
     let is_quote = |c: char| matches!(c, '`' | '"');
     match (message.find(is_quote), message.rfind(is_quote)) {
@@ -87,7 +100,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_flood_is_counted_and_other_doors_are_still_heard() {
+    fn flood_is_counted_and_other_doors_are_still_logged() {
         let (log, start) = (RefusalLog::default(), Instant::now());
         for _ in 0..REFUSAL_LINES_A_MINUTE {
             assert_eq!(log.line("session", 401, start), Some(0));
@@ -102,7 +115,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_message_quotes_is_left_out() {
+    fn quoted_text_is_removed() {
         for (message, expected) in [
             ("no such org", "no such org"),
             ("there is no tool `secret`", "there is no tool `…`"),

@@ -1,11 +1,11 @@
-//! Every answer carries `x-request-id`; what is logged and audited of a request names the same id.
+//! Every answer has an `x-request-id` header. Logs and the audit trail use the same id.
 
 use base::RequestId;
 use http::{HeaderName, HeaderValue, Response};
 
 pub(crate) const HEADER: HeaderName = HeaderName::from_static("x-request-id");
 
-/// Puts the id on an answer.
+/// Adds the id to an answer.
 pub(crate) fn stamp<B>(response: &mut Response<B>, id: &RequestId) {
     if let Ok(value) = HeaderValue::from_str(id.as_str()) {
         response.headers_mut().insert(HEADER, value);

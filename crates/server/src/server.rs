@@ -1,22 +1,25 @@
-//! A running server: started whole or not at all, stopped in order.
+//! A running server: its start and its stop.
 
 use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::num::NonZero;
 use std::sync::Arc;
 use std::time::Duration;
 
+use base::limits::LOGINS_PER_ADDRESS_AT_ONCE;
 use base::secret::SecretHash;
 use base::{Error, Kind, Result};
-use guard::{Guard, Swept};
+use guard::{Guard, Swept, Vocabulary};
 use mcp::reply::ServerInfo;
 use store::{Store, StoreConfig};
 use tokio::sync::watch;
 use tools::{Catalogue, Changes, Services};
 
+use crate::addresses::Addresses;
 use crate::background::Background;
+use crate::catalogues::Catalogues;
 use crate::checkpoints::{self, Checkpoints};
 use crate::config::Config;
-use crate::data_folder::{DataFolder, ServerFile};
+use crate::data_folder::DataFolder;
 use crate::hooks::{Bus, Courier, Relay, Subscriber};
 use crate::hosts::{Hosts, host_of_url};
 use crate::listeners::Listeners;
@@ -24,10 +27,11 @@ use crate::listing::Listings;
 use crate::metrics::Metrics;
 use crate::readiness::Readiness;
 use crate::refusals::RefusalLog;
+use crate::server_file::{ServerFile, find_running};
 use crate::state::{RootRule, Shared, State};
-use crate::{data_folder, embedding, first_start, janitor, listen, routes, vocabulary};
+use crate::{embedding, first_start, janitor, listen, routes};
 
-/// A server that answers.
+/// A running server.
 pub struct Server {
     address: SocketAddr,
     server_file: ServerFile,
@@ -41,10 +45,10 @@ pub struct Server {
 }
 
 impl Server {
-    /// Opens the data, binds the address, and serves.
+    /// Opens the data, binds the address, and starts serving.
     pub async fn start(config: Config) -> Result<Self> {
         check_retention(&config)?;
-        let folder = DataFolder::open(&config.data)?;
+        let folder = DataFolder::open(&config.data, config.command)?;
         let store_config = match &config.database_url {
             Some(url) => StoreConfig::Postgres { url: url.clone() },
             None => StoreConfig::Sqlite { path: folder.database() },
@@ -59,13 +63,14 @@ impl Server {
         folder.forget_other_rows(store.last_restore().await?.as_deref())?;
         let master = folder.master_key(&config.master_key)?;
         let catalogue = if config.conformance { Catalogue::with_conformance()? } else { Catalogue::builtin()? };
-        let model = vocabulary::of(&catalogue)?;
-        let guard = Guard::open(store.clone(), config.clock.clone(), config.limits.clone(), &master.key, model)
+        let catalogues = Arc::new(Catalogues::new(catalogue, config.sources.0.clone())?);
+        let vocabulary = Arc::clone(&catalogues) as Arc<dyn Vocabulary>;
+        let guard = Guard::open(store.clone(), config.clock.clone(), config.limits.clone(), &master.key, vocabulary)
             .await
             .map_err(|error| master.refused(error))?;
         let (stop, stopping) = watch::channel(false);
         let metrics = Arc::new(Metrics::new());
-        // Before anything is made: a start that fails here has not been the first.
+        // Before anything is created, so that a failed start does not count as the first one.
         let indexes = embedding::indexes(&config, &folder, metrics.embed_failures(), stopping.clone()).await?;
         let listener = listen::bind(config.listen).map_err(|error| cannot_listen(config.listen, &error))?;
         let first_start = first_start::ensure_default_org(&guard, config.first_root.as_deref()).await?.is_some();
@@ -80,61 +85,61 @@ impl Server {
             changes: Changes::default(),
         };
         let around = Surroundings { folder: &folder, local_url: &local_url, metrics, stopping: stopping.clone() };
-        let state = make_state(&config, guard, catalogue, services, around)?;
+        let state = make_state(&config, guard, catalogues, services, around)?;
         let router = routes::router(Arc::clone(&state));
-        // Before the first answer: whoever was answered finds the file.
+        // Before the first answer, so that every answered client finds the file.
         folder.write_server_file(&server_file)?;
         let mut background = Background::default();
-        background.start("the accept loop", listen::serve(listener, router, Arc::clone(&state), stopping.clone()));
-        background.start("the janitor", janitor::sweep_hourly(Arc::clone(&state), stopping.clone()));
-        background.start("the late records", late_records(Arc::clone(&state), stopping.clone()));
-        background.start("the embedder", embedding::run(Arc::clone(&state), stopping.clone()));
+        background.start("accept loop", listen::serve(listener, router, Arc::clone(&state), stopping.clone()));
+        background.start("cleanup", janitor::sweep_hourly(Arc::clone(&state), stopping.clone()));
+        background.start("late records", late_records(Arc::clone(&state), stopping.clone()));
+        background.start("embedder", embedding::run(Arc::clone(&state), stopping.clone()));
         let every = Duration::from_secs(u64::from(config.audit_checkpoint_minutes) * 60);
         if !every.is_zero() {
             let work = checkpoints::write_regularly(Arc::clone(&state), every, stopping.clone());
-            background.start("the writer of checkpoints", work);
+            background.start("checkpoint writer", work);
         }
         let relay = Relay::new(Arc::clone(&state), &folder.node()?, config.webhook_retry, stopping);
-        background.start("the hook relay", relay.run());
+        background.start("hook relay", relay.run());
         tracing::info!(%address, engine = ?store.engine(), data = %folder.path().display(), "ready");
         let data = folder.path().to_owned();
         Ok(Self { address, server_file, data, first_start, stop, background, state, store, _folder: folder })
     }
 
-    /// Where it listens.
+    /// The address it listens on.
     pub fn address(&self) -> SocketAddr {
         self.address
     }
 
-    /// How the command line reaches it.
+    /// The connection data for the command line.
     pub fn server_file(&self) -> &ServerFile {
         &self.server_file
     }
 
-    /// Where its data lies.
+    /// The data folder.
     pub fn data(&self) -> &std::path::Path {
         &self.data
     }
 
-    /// Whether this start made the instance.
+    /// Whether this start created the instance.
     pub fn is_first_start(&self) -> bool {
         self.first_start
     }
 
-    /// Clears away what is dead or too old now, as the janitor does by itself every hour.
+    /// Cleans up now, as the server does every hour.
     pub async fn sweep(&self) -> Result<Swept> {
         self.state.guard.record_counted(false).await?;
         self.state.guard.sweep(self.state.audit_keep_days).await
     }
 
-    /// Writes checkpoints of the audit trails that have moved now, as the server does by itself. Says how many.
+    /// Writes checkpoints of the audit trails that have grown, as the server does regularly. Returns how many.
     pub async fn write_checkpoints(&self) -> Result<usize> {
         self.state.checkpoints.write(&self.state).await
     }
 
-    /// Takes no new calls, waits for those under way, and closes the store.
+    /// Accepts no new calls, waits for running ones, and closes the store.
     pub async fn stop(self) {
-        // Nobody listens any more when the accept loop is gone already.
+        // Fails only if the accept loop has already ended.
         let _ = self.stop.send(true);
         self.background.drain().await;
         self.state.guard.write_last_records().await;
@@ -143,12 +148,12 @@ impl Server {
     }
 }
 
-/// A database file that cannot be opened, by its name: what the store says of it is for callers, not for the operator.
+/// Adds the path of the database file to an error, because the store's own message is for callers and does not name it.
 fn unusable_file(config: &StoreConfig, error: Error) -> Error {
     match (config, error.kind()) {
         (StoreConfig::Sqlite { path }, Kind::Unavailable) => {
             let words = format!(
-                "the database {} cannot be opened: let this user read and write it, or restore a backup if it is damaged",
+                "cannot open the database {}; let this user read and write it, or restore a backup if it is damaged",
                 path.display()
             );
             Error::new(Kind::Unavailable, words).logged(error.log().unwrap_or_default())
@@ -157,24 +162,26 @@ fn unusable_file(config: &StoreConfig, error: Error) -> Error {
     }
 }
 
-/// Why an address cannot be listened on, and what to do.
+/// Why the server cannot listen on an address, and what to do.
 fn cannot_listen(address: SocketAddr, error: &std::io::Error) -> Error {
     use std::io::ErrorKind;
     let hint = match error.kind() {
-        ErrorKind::AddrInUse => "stop whatever listens there, or pass another port with --listen (port 0 picks a free one)",
-        ErrorKind::AddrNotAvailable => "it is no address of this machine, so pass another with --listen",
-        ErrorKind::PermissionDenied => "ports below 1024 are not for every user, so pass another with --listen",
+        ErrorKind::AddrInUse => {
+            "stop the program that listens there, or pass another port with --listen (port 0 picks a free one)"
+        }
+        ErrorKind::AddrNotAvailable => "this machine does not have that address; pass another one with --listen",
+        ErrorKind::PermissionDenied => "ports below 1024 need extra rights; pass another one with --listen",
         _ => "pass another address with --listen",
     };
     Error::new(Kind::Unavailable, format!("cannot listen on {address}: {error}\nhint: {hint}"))
 }
 
-/// Sees to the records of calls whose callers went away.
+/// Writes the records of calls whose callers disconnected.
 async fn late_records(state: Shared, stopping: watch::Receiver<bool>) {
     state.guard.write_late_records(stopping).await;
 }
 
-/// Where this machine reaches a listener: one on all addresses is not itself an address.
+/// An address at which this machine can reach the listener, even if that listens on all addresses.
 fn reachable(mut address: SocketAddr) -> SocketAddr {
     if address.ip().is_unspecified() {
         address.set_ip(if address.is_ipv4() { Ipv4Addr::LOCALHOST.into() } else { Ipv6Addr::LOCALHOST.into() });
@@ -182,13 +189,13 @@ fn reachable(mut address: SocketAddr) -> SocketAddr {
     address
 }
 
-/// Audit trails cannot be kept for less than the least that they are kept.
+/// The retention time must not be shorter than the minimum.
 fn check_retention(config: &Config) -> Result<()> {
     let least = config.audit_keep_days_min;
     match config.audit_keep_days {
         Some(days) if days.get() < least => {
             let message = format!(
-                "--audit-keep-days is `{days}`, which is less than --audit-keep-days-min (`{least}`): raise the first, or lower the second"
+                "--audit-keep-days (`{days}`) is less than --audit-keep-days-min (`{least}`); raise the first or lower the second"
             );
             Err(Error::new(Kind::Conflict, message))
         }
@@ -196,9 +203,9 @@ fn check_retention(config: &Config) -> Result<()> {
     }
 }
 
-/// The key that `server.json` held before, so that copies of it go on working, or a new one.
+/// The admin key from the existing `server.json`, so that copies of it stay valid, or a new one.
 async fn admin_key(guard: &Guard, folder: &DataFolder) -> Result<String> {
-    let key = match data_folder::find_running(folder.path()) {
+    let key = match find_running(folder.path()) {
         Some(file) if file.key.starts_with("rsk_") => file.key,
         _ => Guard::mint_instance_key(),
     };
@@ -206,7 +213,7 @@ async fn admin_key(guard: &Guard, folder: &DataFolder) -> Result<String> {
     Ok(key)
 }
 
-/// What a server has before it has a state.
+/// What is needed to create the state.
 struct Surroundings<'s> {
     folder: &'s DataFolder,
     local_url: &'s str,
@@ -217,7 +224,7 @@ struct Surroundings<'s> {
 fn make_state(
     config: &Config,
     guard: Guard,
-    catalogue: Catalogue,
+    catalogues: Arc<Catalogues>,
     services: Services,
     around: Surroundings<'_>,
 ) -> Result<Shared> {
@@ -227,6 +234,9 @@ fn make_state(
     let local = host_of_url(local_url);
     let hosts = Hosts::new(named.chain(local));
     let allowed = config.allow_roots.iter().map(|root| root.canonicalize().unwrap_or_else(|_| root.clone())).collect::<Vec<_>>();
+    for root in config.allow_roots.iter().filter(|root| !root.is_dir()) {
+        tracing::warn!("--allow-root {} is not a folder; no project can have its root there", root.display());
+    }
     let anywhere = allowed.is_empty() && config.listen.ip().is_loopback();
     let allowed_as_written = config.allow_roots.iter().filter_map(|root| std::path::absolute(root).ok()).collect();
     let roots = RootRule { anywhere, allowed, allowed_as_written, data: folder.path().to_owned() };
@@ -234,10 +244,11 @@ fn make_state(
     subscribers.extend(config.subscribers.0.iter().cloned());
     Ok(Arc::new(State {
         guard,
-        catalogue,
+        catalogues,
         services,
         listings: Listings::new(),
         listeners: Listeners::default(),
+        logins: Addresses::new(LOGINS_PER_ADDRESS_AT_ONCE),
         bus: Bus::new(subscribers, metrics.hook_panics()),
         courier: Courier::new(&config.allow_webhook_nets),
         metrics,

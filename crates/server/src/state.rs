@@ -1,15 +1,17 @@
-//! What every request handler shares.
+//! The state shared by all request handlers.
 
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use base::Network;
 use base::limits::Limits;
 use base::secret::SecretHash;
+use base::{Network, OrgId, Result};
 use guard::Guard;
 use mcp::reply::ServerInfo;
-use tools::{Catalogue, Services};
+use tools::Services;
 
+use crate::addresses::Addresses;
+use crate::catalogues::{Catalogues, Menu};
 use crate::checkpoints::Checkpoints;
 use crate::hooks::{Bus, Courier};
 use crate::hosts::Hosts;
@@ -19,50 +21,60 @@ use crate::metrics::Metrics;
 use crate::readiness::Readiness;
 use crate::refusals::RefusalLog;
 
-/// One server's parts. Shared as `Arc<State>`.
+/// The parts of one server. Shared as `Arc<State>`.
 pub(crate) struct State {
     pub(crate) guard: Guard,
-    pub(crate) catalogue: Catalogue,
+    pub(crate) catalogues: Arc<Catalogues>,
     pub(crate) services: Services,
     pub(crate) listings: Listings,
     pub(crate) listeners: Listeners,
+    /// Logins in progress, by address.
+    pub(crate) logins: Addresses,
     pub(crate) metrics: Arc<Metrics>,
     pub(crate) readiness: Readiness,
     pub(crate) bus: Bus,
     pub(crate) courier: Courier,
     pub(crate) hosts: Hosts,
-    /// What the log says of refused requests.
+    /// Limits the logging of refused requests.
     pub(crate) refusal_log: RefusalLog,
-    /// What `/metrics` asks for, by its hash. Without one only this machine is answered.
+    /// The hash of the token for `/metrics`. Without one, only this machine may read the metrics.
     pub(crate) metrics_token: Option<SecretHash>,
     pub(crate) limits: Limits,
-    /// What the server calls itself in handshakes.
+    /// The server's name and version in handshakes.
     pub(crate) server_info: ServerInfo,
-    /// How clients reach the server, without a slash at the end.
+    /// The URL for clients, without a trailing slash.
     pub(crate) public_url: String,
     pub(crate) roots: RootRule,
-    /// Proxies whose `X-Forwarded-For` is believed.
+    /// Proxies whose `X-Forwarded-For` is trusted.
     pub(crate) trusted_proxies: Vec<Network>,
-    /// How long audit trails are kept; for good where nothing is said.
+    /// How many days audit entries are kept. `None` keeps them forever.
     pub(crate) audit_keep_days: Option<u32>,
-    /// How many days of audit trails nobody removes.
+    /// The minimum age in days before an audit entry can be removed.
     pub(crate) audit_keep_days_min: u32,
-    /// Where checkpoints of audit trails are written.
+    /// The checkpoints of audit trails.
     pub(crate) checkpoints: Checkpoints,
-    /// Fires when the server stops: long-lived answers end.
+    /// Turns true when the server stops. Long-lived answers then end.
     pub(crate) stopping: tokio::sync::watch::Receiver<bool>,
 }
 
-/// Where a project's root may lie.
+impl State {
+    /// The current tools of an org.
+    pub(crate) async fn menu(&self, org: &OrgId) -> Result<Arc<Menu>> {
+        let change_number = self.guard.change_number(org).await?;
+        self.catalogues.of(org, change_number).await
+    }
+}
+
+/// Which directories a project's root may be in.
 #[derive(Clone)]
 pub(crate) struct RootRule {
-    /// Only below these, when there are any.
+    /// The allowed directories, if any.
     pub(crate) allowed: Vec<PathBuf>,
-    /// The same as the operator spells them, which may be through links.
+    /// The same directories as written by the operator, possibly with symlinks.
     pub(crate) allowed_as_written: Vec<PathBuf>,
-    /// Whether anything else is allowed: on a loopback listener, for the operator's own convenience.
+    /// Whether all other directories are allowed too, which is the default on a loopback listener.
     pub(crate) anywhere: bool,
-    /// Never inside the data folder, nor round it.
+    /// The data folder. A root may neither be inside it nor contain it.
     pub(crate) data: PathBuf,
 }
 

@@ -1,28 +1,28 @@
-//! Which rows of a text each of its rows looks at: scores, shares and the sums they weigh.
+//! Attention: scores between the rows of a text, their softmax, and the weighted sums.
 
 use crate::float::softmax;
 
-/// Numbers that one head has of each row.
+/// The number of components per head and row.
 pub const HEAD: usize = 32;
-/// Rows that are looked at side by side: two registers of scores for each of four looking rows.
+/// The number of keys processed together: two registers of scores for each of four queries.
 const CHUNK: usize = 16;
-/// Looking rows that share one reading of what they look at.
+/// The number of queries that share one pass over the keys.
 const GROUP: usize = 4;
 
-/// The scratch space of attention. Reused from call to call.
+/// The scratch memory of attention. Reused between calls.
 #[derive(Debug, Default)]
 pub struct Attention {
-    /// Of each chunk of rows, number by number: what is compared with.
+    /// The keys of each chunk of rows, transposed.
     keys: Vec<[[f32; CHUNK]; HEAD]>,
-    /// Of each row: what is summed up.
+    /// The values of each row.
     values: Vec<[f32; HEAD]>,
-    /// Of each row of a group: its scores, then its shares.
+    /// For each row of a group: its scores, then its shares.
     scores: Vec<f32>,
 }
 
 impl Attention {
-    /// Every row of `rows` holds queries, keys and values of all heads, `width` numbers each. `out` gets of every row what its heads
-    /// saw, `width` numbers, and is made as long as it must be. A width that is no multiple of [`HEAD`] sees nothing.
+    /// Every row of `rows` has queries, keys and values of all heads, `width` numbers each. `out` is resized and gets the
+    /// attention output of every row, `width` numbers. If `width` is not a multiple of [`HEAD`], `out` is empty.
     pub fn look(&mut self, rows: &[f32], width: usize, out: &mut Vec<f32>) {
         let width = if width.is_multiple_of(HEAD) { width } else { 0 };
         let count = rows.len().checked_div(3 * width).unwrap_or(0);
@@ -53,13 +53,13 @@ vectorised! {
     }
 }
 
-/// Numbers `part` (queries 0, keys 1, values 2) of one head of one row.
+/// The numbers of `part` (queries 0, keys 1, values 2) of one head of one row.
 #[inline(always)]
 fn numbers(row: &[f32], width: usize, part: usize, head: usize) -> Option<&[f32; HEAD]> {
     row.as_chunks::<HEAD>().0.get((part * width) / HEAD + head)
 }
 
-/// Brings one head's keys and values together.
+/// Collects the keys and values of one head.
 #[inline(always)]
 fn gather(scratch: &mut Attention, rows: &[f32], width: usize, head: usize) {
     for (chunk, keys) in rows.chunks(CHUNK * 3 * width).zip(&mut scratch.keys) {
@@ -79,7 +79,7 @@ fn gather(scratch: &mut Attention, rows: &[f32], width: usize, head: usize) {
     }
 }
 
-/// The scores of a group's rows: their queries times all keys, over the root of how many numbers a head has.
+/// The scores of a group: its queries times all keys, divided by the root of the size of a head.
 #[inline(always)]
 fn score(scratch: &mut Attention, queries: &[f32], width: usize, head: usize) {
     let scale = 1.0 / (HEAD as f32).sqrt();
@@ -94,7 +94,7 @@ fn score(scratch: &mut Attention, queries: &[f32], width: usize, head: usize) {
     }
     let each = scratch.scores.len() / GROUP;
     for (chunk, keys) in scratch.keys.iter().enumerate() {
-        // Sums with names of their own stay in registers; an array of them would not.
+        // Separate variables stay in registers; an array would not.
         let [mut first, mut second, mut third, mut fourth] = [[0.0; CHUNK]; GROUP];
         for (keys, queries) in keys.iter().zip(&group) {
             let [one, two, three, four] = *queries;
@@ -116,7 +116,7 @@ fn add_times<const COUNT: usize>(sums: &mut [f32; COUNT], factor: f32, values: &
     sums.iter_mut().zip(values).for_each(|(sum, value)| *sum += factor * value);
 }
 
-/// What a group's rows see: all values, each times its share. Two rows at a time, whose sums fill eight registers.
+/// The output of a group: all values, each times its share. Two rows at a time, whose sums fill eight registers.
 #[inline(always)]
 fn weigh(scratch: &Attention, out: &mut [f32], width: usize, head: usize) {
     let each = scratch.scores.len() / GROUP;
@@ -168,7 +168,7 @@ mod tests {
         #![proptest_config(ProptestConfig::with_cases(40))]
 
         #[test]
-        fn it_is_what_the_definition_says((width, rows) in texts()) {
+        fn it_matches_the_definition((width, rows) in texts()) {
             let mut scratch = Attention::default();
             let (mut out, mut again) = (Vec::new(), Vec::new());
             scratch.look(&rows.concat(), width, &mut out);
@@ -183,7 +183,7 @@ mod tests {
     }
 
     #[test]
-    fn odd_shapes_see_nothing() {
+    fn invalid_shapes_give_nothing() {
         let mut out = vec![1.0];
         for (rows, width) in [(vec![], 32), (vec![1.0; 96], 31), (vec![1.0; 96], 0), (vec![1.0; 95], 32)] {
             Attention::default().look(&rows, width, &mut out);

@@ -1,13 +1,13 @@
-//! What an encoder does to rows of floats between its matrices.
+//! Operations on rows of floats between the matrices of an encoder.
 //!
-//! Plain Rust that the compiler turns into vector instructions: sums run in fixed lanes, exponentials and roundings are arithmetic
-//! of ours instead of calls into a mathematics library. That is what makes them the same on every machine.
+//! Plain Rust that the compiler vectorises: sums use fixed lanes, and exponentials and rounding are our own arithmetic instead
+//! of calls into a maths library. So they give the same result on every machine.
 
-/// Sums that run side by side: two registers of eight.
+/// The number of parallel sums: two registers of eight.
 const LANES: usize = 16;
 
 vectorised! {
-    /// Each row of `rows`, `weights.len()` long, gets mean 0 and variance 1, then its weights and biases.
+    /// Gives each row of `rows`, `weights.len()` long, mean 0 and variance 1, then applies its weights and biases.
     pub fn normalise(rows: &mut [f32], weights: &[f32], biases: &[f32]) {
         for row in rows.chunks_exact_mut(weights.len().max(1)) {
             normalise_row(row, weights, biases);
@@ -27,7 +27,7 @@ vectorised! {
 }
 
 vectorised! {
-    /// The Gaussian error linear unit of every value: `x` times the share of a normal distribution that lies below `x`.
+    /// The Gaussian error linear unit of every value: `x` times the probability that a normal variable is below `x`.
     pub fn gelu(values: &mut [f32]) {
         for value in values {
             *value = 0.5 * *value * (1.0 + error_function(*value * std::f32::consts::FRAC_1_SQRT_2));
@@ -35,7 +35,7 @@ vectorised! {
     }
 }
 
-/// The first `length` values become shares of 1, as exponentials of what they were; the rest become 0.
+/// The softmax of the first `length` values. The rest become 0.
 #[inline(always)]
 pub(crate) fn softmax(values: &mut [f32], length: usize) {
     let (values, rest) = values.split_at_mut(length.min(values.len()));
@@ -46,7 +46,7 @@ pub(crate) fn softmax(values: &mut [f32], length: usize) {
     values.iter_mut().for_each(|value| *value *= share);
 }
 
-/// The largest of the values, signs aside.
+/// The largest absolute value.
 #[inline(always)]
 pub(crate) fn largest(values: &[f32]) -> f32 {
     fold(values, 0.0, |lane, value| if value.abs() > lane { value.abs() } else { lane })
@@ -59,7 +59,7 @@ pub(crate) fn nearest(value: f32) -> i32 {
     ((value + SHIFT).to_bits() as i32).wrapping_sub(SHIFT.to_bits() as i32)
 }
 
-/// Variance is kept above this, so that a constant row does not divide by zero. The model was trained with it.
+/// The minimum variance, so that a constant row does not divide by zero. The model was trained with it.
 const VARIANCE_MIN: f32 = 1e-12;
 
 #[inline(always)]
@@ -74,7 +74,7 @@ fn normalise_row(row: &mut [f32], weights: &[f32], biases: &[f32]) {
     }
 }
 
-/// Folds the values lane by lane, then the lanes one after another. `start` must change nothing when it is folded twice.
+/// Folds the values lane by lane, then the lanes one after another. Folding `start` twice must change nothing.
 #[inline(always)]
 fn fold(values: &[f32], start: f32, step: impl Fn(f32, f32) -> f32) -> f32 {
     let (chunks, rest) = values.as_chunks::<LANES>();
@@ -97,10 +97,10 @@ fn fold_squares(values: &[f32]) -> f32 {
     lanes.into_iter().sum()
 }
 
-/// `e` to the power of a value, to seven digits; beyond ±87 the result stays at what it is there.
+/// `e` to the power of a value, to seven digits. Beyond ±87 the value is clamped.
 ///
-/// The power is split into a whole power of two, which becomes the float's exponent, and a rest of at most ln 2 / 2, for which eight
-/// terms of the series are enough.
+/// The power is split into a whole power of two, which becomes the float's exponent, and a rest of at most ln 2 / 2, for which
+/// eight terms of the series are enough.
 #[inline(always)]
 fn exponential(value: f32) -> f32 {
     /// ln 2 in two parts: the first has so few digits that its multiples are exact.
@@ -137,7 +137,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn exponentials_are_right_to_seven_digits() {
+    fn exponentials_are_accurate_to_seven_digits() {
         for step in -8_600..8_600 {
             let value = step as f32 / 100.0;
             let exact = f64::from(value).exp();
@@ -155,7 +155,7 @@ mod tests {
     }
 
     #[test]
-    fn halves_go_to_the_even_neighbour() {
+    fn halves_round_to_even() {
         assert_eq!([0.5, 1.5, -0.5, -1.5, 8_190.6].map(nearest), [0, 2, 0, -2, 8_191]);
     }
 

@@ -1,27 +1,27 @@
-//! Sums of products at the speed of the machine: what the vector index and the text encoder spend their time in.
+//! Vectorised sums of products, in which the vector index and the text encoder spend most of their time.
 //!
-//! This is the only crate of ours with `unsafe`, and it has it for three things: reading and writing a vector register,
-//! calling a function that is compiled for AVX2 once the processor has said that it has it, and looking at the bytes of a file
-//! as numbers. All hide behind safe functions. Nothing here knows whose numbers these are, or panics for any input.
+//! This is our only crate with `unsafe`. It needs it for three things: reading and writing vector registers, calling functions
+//! compiled for AVX2 after checking the processor, and viewing the bytes of a file as numbers. All of it is behind safe
+//! functions. Nothing here knows what the numbers mean, and nothing panics for any input.
 //!
-//! **Every function gives the same bits on every machine.** Whole numbers do so by themselves, because no step saturates; floats
-//! do so because each function fixes the order of its additions and never fuses a multiplication into one. Tests compare
-//! both versions bit by bit.
+//! **Every function gives the same bits on every machine.** Integer functions do, because no step saturates. Float functions
+//! do, because each fixes the order of its additions and never fuses a multiplication with an addition. Tests compare both
+//! versions bit by bit.
 
-/// Calls the version of a function that the processor can run: `avx2::name` or `portable::name`, which must be in scope.
+/// Calls the version of a function for the current processor: `avx2::name` or `portable::name`, which must be in scope.
 macro_rules! fastest {
     ($name:ident($($argument:expr),* $(,)?)) => {{
         #[cfg(target_arch = "x86_64")]
         if crate::has_avx2() {
-            // SAFETY: the processor has AVX2, which is all that the functions of these modules are compiled for.
+            // SAFETY: the processor has AVX2, and the functions of these modules need nothing else.
             return unsafe { avx2::$name($($argument),*) };
         }
         portable::$name($($argument),*)
     }};
 }
 
-/// Defines a function twice, as written for any processor and compiled for AVX2, and chooses between them when it is called. The two
-/// lie in a module of the function's name, where tests find them.
+/// Defines a function twice, for any processor and for AVX2, and selects one at run time. Both are in a module with the
+/// function's name, so that tests can call them.
 macro_rules! vectorised {
     ($(#[$meta:meta])* $visibility:vis fn $name:ident($($argument:ident: $type:ty),* $(,)?) $body:block) => {
         $(#[$meta])*
@@ -61,7 +61,7 @@ pub use float::{add_and_normalise, gelu, normalise};
 pub use matrix::{Activations, COLUMNS_MAX, Matrix, PANEL, pack};
 pub use view::{Number, view};
 
-/// Whether the processor has AVX2. The answer is asked for once and then read from memory.
+/// Whether the processor has AVX2. The result is cached.
 #[cfg(target_arch = "x86_64")]
 #[inline]
 fn has_avx2() -> bool {

@@ -1,7 +1,7 @@
-//! The bytes of a file, looked at as numbers where they lie.
+//! Views the bytes of a file as numbers without copying.
 
-/// A number that every pattern of bits is a value of, so that any bytes may be looked at as some. Sealed: the safety of [`view`]
-/// rests on it.
+/// A number type for which every bit pattern is a valid value, so that any bytes can be viewed as such numbers. It is sealed,
+/// because the safety of [`view`] depends on it.
 pub trait Number: sealed::Number {}
 
 impl<T: sealed::Number> Number for T {}
@@ -9,22 +9,22 @@ impl<T: sealed::Number> Number for T {}
 mod sealed {
     /// # Safety
     ///
-    /// Every pattern of bits must be a value of the type.
+    /// Every bit pattern must be a valid value of the type.
     pub unsafe trait Number: Copy {}
-    // SAFETY: whole numbers have no forbidden patterns.
+    // SAFETY: every bit pattern of an integer is valid.
     unsafe impl Number for i8 {}
     // SAFETY: as above.
     unsafe impl Number for u16 {}
     // SAFETY: as above.
     unsafe impl Number for u32 {}
-    // SAFETY: every pattern is a float, if not always a number.
+    // SAFETY: every bit pattern is a valid float, including NaN.
     unsafe impl Number for f32 {}
 }
 
-/// The bytes as numbers in the byte order of the machine, without a copy. None if they are not aligned for these numbers or are
-/// not a whole number of them.
+/// The bytes as numbers in the machine's byte order, without copying. `None` if they are not aligned or not a whole number of
+/// values.
 pub fn view<T: Number>(bytes: &[u8]) -> Option<&[T]> {
-    // SAFETY: every pattern of bits is a value of `T`, and `align_to` looks only at what is aligned.
+    // SAFETY: every bit pattern is a valid `T`, and `align_to` returns only the aligned part.
     let (before, numbers, after) = unsafe { bytes.align_to::<T>() };
     (before.is_empty() && after.is_empty()).then_some(numbers)
 }
@@ -34,7 +34,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_whole_aligned_numbers_are_seen() {
+    fn only_whole_aligned_numbers_are_viewed() {
         let numbers = [1.5_f32, -2.0, f32::MAX];
         let bytes: Vec<u8> = numbers.iter().flat_map(|number| number.to_ne_bytes()).collect();
         let padded: Vec<u8> = [0; 4].into_iter().chain(bytes).collect();

@@ -1,7 +1,7 @@
-//! Change numbers: how caches learn, without a time limit, that they are stale.
+//! Change numbers, which tell caches that they are stale. Caches need no time limit.
 //!
-//! The row is the truth. With SQLite this process is the only writer, so the numbers are mirrored in memory and a look
-//! costs nothing; with PostgreSQL each look is a query, because another node may have written.
+//! The row in the database is authoritative. On SQLite this process is the only writer, so the numbers are mirrored in memory
+//! and a check costs nothing. On PostgreSQL each check is a query, because another node may have written.
 
 use std::collections::HashMap;
 use std::sync::{Arc, PoisonError, RwLock};
@@ -9,7 +9,7 @@ use std::sync::{Arc, PoisonError, RwLock};
 use base::OrgId;
 use tokio::sync::watch;
 
-/// The mirror of the `changes` table for a process that is its only writer.
+/// A mirror of the `changes` table, for a process that is its only writer.
 #[derive(Clone)]
 pub(crate) struct ChangeNumbers {
     numbers: Arc<RwLock<HashMap<OrgId, u64>>>,
@@ -21,12 +21,12 @@ impl ChangeNumbers {
         Self { numbers: Arc::default(), tick: Arc::new(watch::Sender::new(0)) }
     }
 
-    /// The number of `org`; only equality with an earlier one means anything.
+    /// The number of `org`. Compare it only for equality.
     pub(crate) fn of(&self, org: &OrgId) -> u64 {
         self.numbers.read().unwrap_or_else(PoisonError::into_inner).get(org).copied().unwrap_or(0)
     }
 
-    /// Called after a commit and before it is acknowledged.
+    /// Must be called after a commit and before its acknowledgement.
     pub(crate) fn committed(&self, orgs: &[OrgId]) {
         if orgs.is_empty() {
             return;
@@ -39,13 +39,13 @@ impl ChangeNumbers {
         self.tick.send_modify(|tick| *tick += 1);
     }
 
-    /// Waits until the number of `org` is no longer `seen`.
+    /// Waits until the number of `org` differs from `seen`.
     pub(crate) async fn changed(&self, org: &OrgId, seen: u64) -> u64 {
         let mut ticks = self.tick.subscribe();
         loop {
             ticks.borrow_and_update();
             let number = self.of(org);
-            // A closed channel means that the store is gone, and nothing will change any more.
+            // A closed channel means that the store is closed, so nothing will change any more.
             if number != seen || ticks.changed().await.is_err() {
                 return number;
             }

@@ -1,7 +1,7 @@
-//! Answers kept in memory: pages that whole fleets ask for and that few ever change.
+//! Query results kept in memory, for pages that many agents read and that rarely change.
 //!
-//! Only where every write passes through this process, which is to say on SQLite. An answer stands until something of its org is
-//! written, whatever that is: coarse, but nothing has to be remembered by whoever writes. Notes are no effects and leave it.
+//! This works only where every write goes through this process, so only on SQLite. Any write to an org drops all of its
+//! results. That is coarse, but writers need to do nothing. Notes do not count as writes.
 
 use std::any::Any;
 use std::hash::{BuildHasher, RandomState};
@@ -14,7 +14,7 @@ use quick_cache::sync::Cache;
 use crate::param::Param;
 use crate::store::Lane;
 
-/// What was asked of which org.
+/// A query and its org.
 #[derive(Clone, PartialEq, Eq, Hash)]
 pub(crate) struct Question {
     org: OrgId,
@@ -34,7 +34,7 @@ struct Answer {
     rows: Arc<dyn Any + Send + Sync>,
 }
 
-/// The answers, and how much was written since.
+/// The results, and the number of writes since.
 pub(crate) struct Kept {
     answers: Cache<Question, Answer>,
     written: Arc<Written>,
@@ -45,13 +45,13 @@ impl Kept {
         Self { answers: Cache::new(limits::KEPT_ANSWERS_MAX), written }
     }
 
-    /// The answer as it was kept, or what `read` answers now.
+    /// The kept result, or else the result of `read`.
     pub(crate) fn answer<T: Send + Sync + 'static>(
         &self,
         question: Question,
         read: impl FnOnce() -> Result<Vec<T>>,
     ) -> Result<Arc<Vec<T>>> {
-        // Counted before the rows are read: what is written meanwhile makes this answer old, seen or not.
+        // The count is read before the rows: a write in between makes this result stale.
         let as_of = self.written.to(&question.org);
         let kept = self.answers.get(&question).filter(|answer| answer.as_of == as_of);
         if let Some(Ok(rows)) = kept.map(|answer| answer.rows.downcast()) {
@@ -62,13 +62,13 @@ impl Kept {
         Ok(rows)
     }
 
-    /// Makes every answer old.
+    /// Makes every result stale.
     pub(crate) fn forget(&self) {
         self.written.add(Lane::Instance);
     }
 }
 
-/// How often each org was written to. Some share a count, which only makes answers old that need not be.
+/// How often each org was written to. Some orgs share a counter, which only makes a few results stale too early.
 pub(crate) struct Written {
     by_org: [AtomicU64; COUNTS],
     by_instance: AtomicU64,
@@ -83,15 +83,15 @@ impl Written {
         Arc::new(Self { by_org, by_instance: AtomicU64::new(0), hasher: RandomState::new() })
     }
 
-    /// A number that differs after every write that may have touched rows of `org`.
+    /// A number that changes with every write that may affect rows of `org`.
     fn to(&self, org: &OrgId) -> u64 {
         self.count(org).load(Ordering::Acquire).wrapping_add(self.by_instance.load(Ordering::Acquire))
     }
 
-    /// Something was written. Called before that is acknowledged.
+    /// Counts a write. Must be called before it is acknowledged.
     pub(crate) fn add(&self, lane: Lane) {
         match lane {
-            // What belongs to no org may have touched any.
+            // An instance-wide write may have affected any org.
             Lane::Instance => self.by_instance.fetch_add(1, Ordering::AcqRel),
             Lane::Org(org) => self.count(&org).fetch_add(1, Ordering::AcqRel),
             Lane::Probe => 0,
@@ -111,14 +111,14 @@ mod tests {
     use super::*;
     use crate::params;
 
-    /// What is answered when `number` is what a read would give.
+    /// The answer if a read would give `number`.
     fn asked(kept: &Kept, org: OrgId, rows: u32, number: u32) -> u32 {
         let question = Question::new(&org, "SELECT 1", &params![rows]);
         kept.answer(question, || Ok(vec![number])).unwrap()[0]
     }
 
     #[test]
-    fn an_answer_stands_until_its_org_or_the_instance_is_written_to() {
+    fn a_result_is_kept_until_a_write_to_its_org_or_the_instance() {
         let (written, org) = (Written::new(), OrgId::new(Timestamp::from_ms(0)));
         let kept = Kept::new(written.clone());
         assert_eq!([asked(&kept, org, 20, 1), asked(&kept, org, 20, 2)], [1, 1]);
@@ -134,7 +134,7 @@ mod tests {
     }
 
     #[test]
-    fn every_org_and_every_length_has_an_answer_of_its_own() {
+    fn results_are_kept_per_org_and_length() {
         let [one, other] = [0, 1].map(|_| OrgId::new(Timestamp::from_ms(0)));
         let kept = Kept::new(Written::new());
         assert_eq!([asked(&kept, one, 20, 1), asked(&kept, other, 20, 2), asked(&kept, one, 10, 3)], [1, 2, 3]);
@@ -142,7 +142,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_written_while_rows_are_read_makes_their_answer_old() {
+    fn a_write_during_a_read_makes_its_result_stale() {
         let (written, org) = (Written::new(), OrgId::new(Timestamp::from_ms(0)));
         let kept = Kept::new(written.clone());
         let question = Question::new(&org, "SELECT 1", &params![20_u32]);

@@ -1,4 +1,4 @@
-//! Migrations: numbered texts, each applied once, in one transaction, by one node.
+//! Migrations: numbered SQL texts. One node applies each of them once, in one transaction.
 
 use base::{Clock, Error, Kind, Result};
 
@@ -16,20 +16,21 @@ const MIGRATIONS: &[&str] = &[
     include_str!("../migrations/0009_lookups.sql"),
     include_str!("../migrations/0010_openers.sql"),
     include_str!("../migrations/0011_lineage.sql"),
+    include_str!("../migrations/0012_opened_sessions.sql"),
 ];
 
-/// The schema this release writes. A store that is ahead of it is refused: an old release must not touch it.
+/// The schema version of this release. A store with a newer one is refused, because an old release must not touch it.
 pub const SCHEMA_VERSION: i64 = MIGRATIONS.len() as i64;
 
-/// Brings the schema up to [`SCHEMA_VERSION`]. The caller holds the engine's migration lock.
+/// Migrates the schema to [`SCHEMA_VERSION`]. The caller holds the engine's migration lock.
 pub(crate) fn migrate(tx: &mut Tx<'_>, clock: &Clock) -> Result<()> {
     migrate_to(SCHEMA_VERSION, tx, clock)
 }
 
-/// Brings the schema up to `target`, which an older release may have written.
+/// Migrates the schema to `target`, which can be the version of an older release.
 pub(crate) fn migrate_to(target: i64, tx: &mut Tx<'_>, clock: &Clock) -> Result<()> {
     tx.execute(sql::CREATE_SCHEMA_VERSIONS, &[])?;
-    let found = tx.first(sql::NEWEST_SCHEMA_VERSION, &[], |row| row.get::<Option<i64>>(0))?.flatten().unwrap_or(0);
+    let found = tx.first(sql::NEWEST_SCHEMA_VERSION, &[], |row| row.get::<Option<i64>>("version"))?.flatten().unwrap_or(0);
     if found > SCHEMA_VERSION {
         return Err(newer_release(found));
     }
@@ -43,23 +44,24 @@ pub(crate) fn migrate_to(target: i64, tx: &mut Tx<'_>, clock: &Clock) -> Result<
     Ok(())
 }
 
-/// Data that this release must not touch.
+/// The error for data that this release must not touch.
 pub(crate) fn newer_release(found: i64) -> Error {
     Error::new(
         Kind::Conflict,
         format!(
-            "the data was written by a newer release (schema {found}, this release knows {SCHEMA_VERSION}): start that release, or restore a backup made before the upgrade"
+            "the data was written by a newer release (schema {found}; this release knows {SCHEMA_VERSION}); \
+             start that release, or restore a backup made before the upgrade"
         ),
     )
 }
 
-/// The tables that migrations have made at any time.
+/// The tables that any migration creates.
 pub(crate) fn tables() -> impl Iterator<Item = &'static str> {
     let statements = MIGRATIONS.iter().flat_map(|text| statements(text));
     statements.filter_map(|text| text.split_once("CREATE TABLE ")?.1.split_whitespace().next())
 }
 
-/// The statements of a migration: split at semicolons, comments and blanks dropped. Migrations hold no string literals.
+/// The statements of a migration, split at semicolons, without comments and blank lines. Migrations contain no string literals.
 fn statements(text: &'static str) -> impl Iterator<Item = &'static str> {
     text.split(';').map(str::trim).filter(|statement| {
         statement.lines().any(|line| {
@@ -74,7 +76,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_table_of_an_org_leads_its_primary_key_with_the_org() {
+    fn primary_keys_of_org_tables_start_with_the_org() {
         for statement in MIGRATIONS.iter().flat_map(|text| statements(text)).filter(|text| text.contains("CREATE TABLE")) {
             let instance_wide = ["CREATE TABLE instance ", "CREATE TABLE instance_keys "];
             let is_instance_wide = instance_wide.iter().any(|name| statement.contains(name));
@@ -91,7 +93,7 @@ mod tests {
     }
 
     #[test]
-    fn comments_are_no_statements() {
+    fn comments_are_not_statements() {
         assert_eq!(statements("-- a\n;\n-- b\nSELECT 1;\n").collect::<Vec<_>>(), ["-- b\nSELECT 1"]);
     }
 }

@@ -1,4 +1,4 @@
-//! Values that go into a statement, the same for both engines.
+//! Values for statements, the same for both engines.
 
 use base::{
     AgentId, BrickId, BrickVersionId, EntityId, Error, KeyId, Kind, KitId, KitVersionId, ObservationId, OrgId, ProjectId, Result,
@@ -22,7 +22,7 @@ pub enum Param<'a> {
     Bytes(&'a [u8]),
 }
 
-/// What can be bound to a statement. [`params!`](crate::params) calls it for each value.
+/// A value that can be bound to a statement. [`params!`](crate::params) calls this for each value.
 pub trait AsParam {
     /// The value as a parameter.
     fn as_param(&self) -> Param<'_>;
@@ -134,11 +134,11 @@ ids_as_params!(
     TripletId
 );
 
-/// Refuses text that only one engine could keep: PostgreSQL's TEXT has no NUL character.
+/// Refuses text that only one engine could store: TEXT in PostgreSQL cannot contain NUL.
 pub(crate) fn check(params: &[Param<'_>]) -> Result<()> {
     let holds_nul = params.iter().any(|param| matches!(param, Param::Text(text) if text.as_bytes().contains(&0)));
     if holds_nul {
-        return Err(Error::new(Kind::InvalidParams, "text must not hold the NUL character (U+0000)"));
+        return Err(Error::new(Kind::InvalidParams, "text must not contain the NUL character (U+0000)"));
     }
     Ok(())
 }
@@ -168,7 +168,7 @@ impl ToSql for Param<'_> {
         }
     }
 
-    // The statements are ours and tested on both engines; a wrong type is the server's to report.
+    // The statements are ours and tested on both engines, so the database reports a wrong type.
     fn accepts(_: &Type) -> bool {
         true
     }

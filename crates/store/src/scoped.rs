@@ -1,8 +1,9 @@
-//! Handles that reach one org's rows and no others: the org is bound as `?1` of every statement.
+//! Handles for one org's rows. They bind the org as `?1` of every statement, so no other org's rows can be reached.
 
+use std::ops::Deref;
 use std::sync::Arc;
 
-use base::{OrgId, Result};
+use base::{EventKind, OrgId, Result};
 
 use crate::param::{AsParam, Param};
 use crate::row::Row;
@@ -10,32 +11,22 @@ use crate::seal::{Claim, Seal, Sealing};
 use crate::store::Lane;
 use crate::{Store, Told, Tx};
 
-/// One org's rows.
+/// One org's rows, for reading. Changes need a [`Change`].
 #[derive(Clone)]
 pub struct OrgStore {
     store: Store,
     org: OrgId,
-    sealing: Option<Arc<Sealing>>,
 }
 
 impl OrgStore {
     pub(crate) fn new(store: Store, org: OrgId) -> Self {
-        Self { store, org, sealing: None }
+        Self { store, org }
     }
 
-    /// The same rows; the first write that changes something through this handle or a clone of it, and is kept, carries `seal`.
-    pub fn sealed_by(&self, seal: Arc<dyn Seal>) -> Self {
-        Self { sealing: Some(Arc::new(Sealing::new(seal))), ..self.clone() }
-    }
-
-    /// Whether a write has carried this handle's seal.
-    pub fn is_sealed(&self) -> bool {
-        self.sealing.as_ref().is_some_and(|sealing| sealing.is_kept())
-    }
-
-    /// Whether a write is to carry this handle's seal and nobody has seen how it ended.
-    pub fn is_sealing(&self) -> bool {
-        self.sealing.as_ref().is_some_and(|sealing| sealing.is_claimed() && !sealing.is_kept())
+    /// Allows changes to these rows under `seal`. Only `guard` calls this: a tool gets its change from its permit, and a
+    /// management route from its access.
+    pub fn sealed_by(&self, seal: Arc<dyn Seal>) -> Change {
+        Change { rows: self.clone(), sealing: Arc::new(Sealing::new(seal)) }
     }
 
     /// The org.
@@ -43,7 +34,7 @@ impl OrgStore {
         &self.org
     }
 
-    /// One statement, outside a transaction. The org is `?1`, the first of `params` is `?2`.
+    /// Runs one statement outside a transaction. The org is `?1`, and the first of `params` is `?2`.
     pub async fn query<T>(
         &self,
         sql: &'static str,
@@ -53,8 +44,8 @@ impl OrgStore {
         self.store.query(sql, &led_by(&self.org, params), map).await
     }
 
-    /// The same for pages that many ask for: they may come from memory, and are never older than the last write that was
-    /// acknowledged.
+    /// The same for pages that many callers read. They may come from memory, but are never older than the last acknowledged
+    /// write.
     pub async fn query_kept<T: Send + Sync + 'static>(
         &self,
         sql: &'static str,
@@ -82,28 +73,70 @@ impl OrgStore {
         let org = self.org;
         self.store.read(move |tx| job(&mut OrgTx { tx, org: &org })).await
     }
+}
 
-    /// A transaction: kept when `job` answers `Ok`, on disk when this answers. Writes of one org never overlap. `job` may be
-    /// run again after a lost race or beside one that failed, so it must not have effects outside the transaction.
-    pub async fn write<T: Send + 'static>(&self, job: impl FnMut(&mut OrgTx<'_, '_>) -> Result<T> + Send + 'static) -> Result<T> {
-        let (job, claim) = self.carrying_seal(job);
-        settled(self.store.write(Lane::Org(self.org), job).await, claim)
+impl AsRef<OrgStore> for OrgStore {
+    fn as_ref(&self) -> &OrgStore {
+        self
+    }
+}
+
+/// The right to change one org's rows. Every write through it, or through a clone of it, starts with the seal's check. The
+/// first committed write that changes something applies the seal.
+#[derive(Clone)]
+pub struct Change {
+    rows: OrgStore,
+    sealing: Arc<Sealing>,
+}
+
+impl AsRef<OrgStore> for Change {
+    fn as_ref(&self) -> &OrgStore {
+        &self.rows
+    }
+}
+
+impl Deref for Change {
+    type Target = OrgStore;
+
+    fn deref(&self) -> &OrgStore {
+        &self.rows
+    }
+}
+
+impl Change {
+    /// Whether a write has applied the seal.
+    pub fn is_sealed(&self) -> bool {
+        self.sealing.is_kept()
     }
 
-    /// A transaction that is written when this answers, so that a killed process loses nothing, and on disk within
-    /// [`NOTE_SYNC_MS_MAX`](base::limits::NOTE_SYNC_MS_MAX). It is under way as soon as this is called, and runs on when the
-    /// answer is not waited for. For what is known of a read (that it was made, what it gave), never for an effect.
+    /// Whether a write may have applied the seal, but its outcome is not known.
+    pub fn is_sealing(&self) -> bool {
+        self.sealing.is_claimed() && !self.sealing.is_kept()
+    }
+
+    /// Runs a transaction. It commits if `job` returns `Ok`, and is on disk when this returns. Writes of one org never overlap.
+    /// `job` may run more than once, after a lost race or after another job of its batch failed, so it must have no effects
+    /// outside the transaction.
+    pub async fn write<T: Send + 'static>(&self, job: impl FnMut(&mut OrgTx<'_, '_>) -> Result<T> + Send + 'static) -> Result<T> {
+        let (job, claim) = self.carrying_seal(job);
+        settled(self.rows.store.write(Lane::Org(self.rows.org), job).await, claim)
+    }
+
+    /// Runs a transaction that is written when this returns, so a killed process loses nothing, and on disk within
+    /// [`NOTE_SYNC_MS_MAX`](base::limits::NOTE_SYNC_MS_MAX). It starts when this is called, and continues if the result is not
+    /// awaited. Use it for records of reads, never for an effect.
     pub fn note<T, J>(&self, job: J) -> impl Future<Output = Result<T>> + Send + use<T, J>
     where
         T: Send + 'static,
         J: FnMut(&mut OrgTx<'_, '_>) -> Result<T> + Send + 'static,
     {
         let (job, claim) = self.carrying_seal(job);
-        let under_way = self.store.note(self.org, job);
+        let under_way = self.rows.store.note(self.rows.org, job);
         async move { settled(under_way.await, claim) }
     }
 
-    /// `job` with the seal after it, if this handle has one that no write has carried yet, and whether that was written.
+    /// Runs `job` between the seal's check and the seal itself, unless another write has applied the seal. Also returns whether
+    /// the seal was written.
     fn carrying_seal<T, J>(
         &self,
         mut job: J,
@@ -112,16 +145,19 @@ impl OrgStore {
         T: Send + 'static,
         J: FnMut(&mut OrgTx<'_, '_>) -> Result<T> + Send + 'static,
     {
-        let org = self.org;
-        let claim = self.sealing.as_ref().and_then(Sealing::claim);
-        let sealing = claim.as_ref().map(Claim::sealing);
+        let (org, sealing) = (self.rows.org, Arc::clone(&self.sealing));
+        let claim = sealing.claim();
+        let carries = claim.is_some();
         let job = move |tx: &mut Tx<'_>| {
             let mut tx = OrgTx { tx, org: &org };
+            sealing.seal().check(&mut tx)?;
             let value = job(&mut tx)?;
-            // What turned out to change nothing is no effect, and leaves the seal to the next.
-            let sealing = sealing.as_ref().filter(|_| tx.tx.has_changed());
-            sealing.map_or(Ok(()), |sealing| sealing.apply(&mut tx))?;
-            Ok((value, sealing.is_some()))
+            // A job that changed nothing is not an effect, so it leaves the seal to the next write.
+            let seals = carries && tx.tx.has_changed();
+            if seals {
+                sealing.seal().apply(&mut tx)?;
+            }
+            Ok((value, seals))
         };
         (job, claim)
     }
@@ -141,7 +177,7 @@ pub struct OrgTx<'t, 'c> {
 }
 
 impl<'t, 'c> OrgTx<'t, 'c> {
-    /// The part of `tx` that is about one org. Only `guard` has a [`Tx`].
+    /// The part of `tx` for one org. Only `guard` has a [`Tx`].
     pub fn of(tx: &'t mut Tx<'c>, org: &'t OrgId) -> Self {
         Self { tx, org }
     }
@@ -151,7 +187,7 @@ impl<'t, 'c> OrgTx<'t, 'c> {
         self.org
     }
 
-    /// Every row that `sql` selects. The org is `?1`, the first of `params` is `?2`.
+    /// The rows that `sql` selects. The org is `?1`, and the first of `params` is `?2`.
     pub fn query<T>(
         &mut self,
         sql: &'static str,
@@ -171,17 +207,27 @@ impl<'t, 'c> OrgTx<'t, 'c> {
         self.tx.first(sql, &led_by(self.org, params), map)
     }
 
-    /// Runs `sql` and says how many rows it touched.
+    /// Runs `sql` and returns the number of affected rows.
     pub fn execute(&mut self, sql: &'static str, params: &[Param<'_>]) -> Result<u64> {
         self.tx.execute(sql, &led_by(self.org, params))
     }
 
-    /// Tells whoever seals this transaction of something that it changed beside what it is about.
-    pub fn tell(&mut self, what: &'static str, kind: &'static str, id: impl std::fmt::Display) {
-        self.tx.tell(Told { what, kind, id: id.to_string() });
+    /// Marks this transaction as recorded in the audit trail. Only the writer of the trail calls this.
+    pub fn mark_recorded(&mut self) {
+        self.tx.mark_recorded();
     }
 
-    /// What else this transaction has changed, as far as it told.
+    /// Whether this transaction is recorded in the audit trail.
+    pub fn is_recorded(&self) -> bool {
+        self.tx.is_recorded()
+    }
+
+    /// Reports an additional change of this transaction to its seal.
+    pub fn tell(&mut self, kind: EventKind, entity_type: &'static str, id: impl std::fmt::Display) {
+        self.tx.tell(Told { kind, entity_type, id: id.to_string() });
+    }
+
+    /// The additional changes that this transaction reported.
     pub fn told(&self) -> &[Told] {
         self.tx.told()
     }

@@ -1,7 +1,7 @@
-//! Seals: what must stand in the same transaction as an effect, whoever writes it.
+//! Seals: what must be in the same transaction as a change.
 //!
-//! The gate hands a tool rows with a seal on them (its audit event), and a domain that knows nothing of seals cannot change
-//! anything without it.
+//! The gate hands out every [`Change`](crate::Change) with a seal, which checks the credential before the change and writes an
+//! entry to the audit trail after it. So a domain cannot change anything without them, although it knows neither.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -10,13 +10,29 @@ use base::Result;
 
 use crate::OrgTx;
 
-/// Written at the end of a transaction, before it commits. May be applied again after a lost race.
+/// What surrounds a change. Both functions may run again after a lost race.
 pub trait Seal: Send + Sync {
-    /// Writes the seal.
+    /// Runs at the start of every transaction, and refuses a caller that may no longer make the change.
+    fn check(&self, tx: &mut OrgTx<'_, '_>) -> Result<()>;
+
+    /// Runs at the end of the first transaction that changed something, before its commit, and records the change.
     fn apply(&self, tx: &mut OrgTx<'_, '_>) -> Result<()>;
 }
 
-/// A seal and how far it is.
+/// A seal that checks nothing and writes nothing: for internal housekeeping, tests and benchmarks.
+pub struct Unrecorded;
+
+impl Seal for Unrecorded {
+    fn check(&self, _: &mut OrgTx<'_, '_>) -> Result<()> {
+        Ok(())
+    }
+
+    fn apply(&self, _: &mut OrgTx<'_, '_>) -> Result<()> {
+        Ok(())
+    }
+}
+
+/// A seal and its state.
 pub(crate) struct Sealing {
     seal: Arc<dyn Seal>,
     claimed: AtomicBool,
@@ -28,38 +44,32 @@ impl Sealing {
         Self { seal, claimed: AtomicBool::new(false), kept: AtomicBool::new(false) }
     }
 
-    /// The right to write the seal, given to one write at a time.
+    /// The right to apply the seal, for one write at a time.
     pub(crate) fn claim(self: &Arc<Self>) -> Option<Claim> {
         let first = !self.claimed.swap(true, Ordering::AcqRel);
         first.then(|| Claim(Arc::clone(self)))
     }
 
-    pub(crate) fn apply(&self, tx: &mut OrgTx<'_, '_>) -> Result<()> {
-        self.seal.apply(tx)
+    pub(crate) fn seal(&self) -> &dyn Seal {
+        &*self.seal
     }
 
-    /// Whether a write that carries the seal was seen to be kept. Whoever stopped waiting for one has not seen it.
+    /// Whether a write with the seal was seen to commit. A caller that stopped waiting has not seen it.
     pub(crate) fn is_kept(&self) -> bool {
         self.kept.load(Ordering::Acquire)
     }
-}
 
-impl Sealing {
-    /// Whether a write has the right to it, or has carried it.
+    /// Whether a write has claimed or applied the seal.
     pub(crate) fn is_claimed(&self) -> bool {
         self.claimed.load(Ordering::Acquire)
     }
 }
 
-/// One write's right to the seal.
+/// One write's claim to the seal.
 pub(crate) struct Claim(Arc<Sealing>);
 
 impl Claim {
-    pub(crate) fn sealing(&self) -> Arc<Sealing> {
-        Arc::clone(&self.0)
-    }
-
-    /// A write that failed has left no seal: the next one carries it.
+    /// A failed write leaves no seal, so the next one applies it.
     pub(crate) fn settle(self, kept: bool) {
         self.0.kept.store(kept, Ordering::Release);
         self.0.claimed.store(kept, Ordering::Release);

@@ -1,4 +1,4 @@
-//! The unscoped store: opened once by the server, used by `guard` alone.
+//! The unscoped store. The server opens it once, and only `guard` uses it.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -18,13 +18,13 @@ use crate::scoped::OrgStore;
 use crate::sqlite::{self, Sqlite};
 use crate::{Tx, sql};
 
-/// Whose rows a write is about. Writes of one lane never overlap.
+/// The scope of a write. Writes of one lane never overlap.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Lane {
-    /// No org's in particular.
+    /// Not tied to one org.
     Instance,
     Org(OrgId),
-    /// Nobody's: what is written tells nobody anything.
+    /// A health check, which no cache needs to know about.
     Probe,
 }
 
@@ -38,7 +38,7 @@ impl Lane {
     }
 }
 
-/// Where the rows are.
+/// The location of the rows.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum StoreConfig {
     /// A file on this machine.
@@ -46,14 +46,14 @@ pub enum StoreConfig {
         /// The file.
         path: PathBuf,
     },
-    /// A database that several nodes may share.
+    /// A database that several nodes can share.
     Postgres {
         /// `postgres://user:password@host/database`.
         url: String,
     },
 }
 
-/// Which engine a store runs on.
+/// The engine of a store.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Engine {
     /// One file, one process.
@@ -71,19 +71,19 @@ enum On {
     Postgres(Arc<Postgres>),
 }
 
-/// A note on its way: it arrives whether or not someone waits for it.
+/// A pending note. It is written even if nobody waits for it.
 enum Noted<T> {
     Queued(Result<oneshot::Receiver<Result<T>>>),
     Spawned(JoinHandle<Result<T>>),
 }
 
 impl Store {
-    /// Opens the store and brings its schema up to date. Data of a newer release is refused.
+    /// Opens the store and migrates its schema. Data of a newer release is refused.
     pub async fn open(config: &StoreConfig, clock: &Clock) -> Result<Self> {
         Self::open_with(config, clock, Faults::NONE).await
     }
 
-    /// The same, with faults that a test can ask for.
+    /// The same, with fault injection for tests.
     pub async fn open_with(config: &StoreConfig, clock: &Clock, faults: Faults) -> Result<Self> {
         let on = match config {
             StoreConfig::Sqlite { path } => On::Sqlite(Sqlite::open(path, clock, faults)?),
@@ -105,7 +105,7 @@ impl Store {
         OrgStore::new(self.clone(), *org)
     }
 
-    /// One statement over all orgs: how a credential finds its org.
+    /// Runs one statement over all orgs, which is how a credential finds its org.
     pub async fn query<T>(
         &self,
         sql: &'static str,
@@ -132,7 +132,7 @@ impl Store {
         Ok(self.query(sql, params, map).await?.into_iter().next())
     }
 
-    /// Rows of one org, from memory where they are known not to have changed.
+    /// Rows of one org, from memory if they are known to be current.
     pub(crate) async fn query_kept<T: Send + Sync + 'static>(
         &self,
         org: &OrgId,
@@ -150,7 +150,7 @@ impl Store {
         }
     }
 
-    /// A write that belongs to no org: new orgs, instance keys.
+    /// A write that belongs to no org, such as a new org or an instance key.
     pub async fn write_instance<T: Send + 'static>(
         &self,
         job: impl FnMut(&mut Tx<'_>) -> Result<T> + Send + 'static,
@@ -196,18 +196,18 @@ impl Store {
         }
     }
 
-    /// The org's change number. A cache that was filled at the same number is fresh; only equality means anything.
+    /// The org's change number. A cache that was filled at the same number is fresh. Compare it only for equality.
     pub async fn change_number(&self, org: &OrgId) -> Result<u64> {
         match &*self.0 {
             On::Sqlite(on) => Ok(on.changes.of(org)),
             On::Postgres(_) => {
-                let number = self.first(sql::CHANGE_NUMBER, &crate::params![org], |row| row.get::<i64>(0)).await?;
+                let number = self.first(sql::CHANGE_NUMBER, &crate::params![org], |row| row.get::<i64>("number")).await?;
                 Ok(number.unwrap_or(0).unsigned_abs())
             }
         }
     }
 
-    /// Waits until the org's change number is no longer `seen`, and says what it is.
+    /// Waits until the org's change number differs from `seen`, and returns it.
     pub async fn changed(&self, org: &OrgId, seen: u64) -> Result<u64> {
         match &*self.0 {
             On::Sqlite(on) => Ok(on.changes.changed(org, seen).await),
@@ -215,25 +215,25 @@ impl Store {
         }
     }
 
-    /// Proves that the store answers those who read, and takes what those who write have.
+    /// Proves that the store can be read and written.
     pub async fn ping(&self) -> Result<()> {
         self.query(sql::PING, &[], |_| Ok(())).await?;
-        // Each time another, and one that cannot be made smaller: an engine writes no page that would stay as it is.
+        // A new random value each time, because an engine does not write a page that would not change.
         let probe = hex(&random_bytes::<{ PROBE_BYTES / 2 }>());
         self.write(Lane::Probe, move |tx| tx.execute(sql::PROBE, &crate::params![probe])).await.map(drop)
     }
 
-    /// The restore that the rows came from, as its name and the time of the backup with a space between; none when they were never
-    /// restored.
+    /// The restore that the rows come from, as its id and the time of the backup, separated by a space; `None` if they were
+    /// never restored.
     pub async fn last_restore(&self) -> Result<Option<String>> {
-        self.first(sql::LAST_RESTORE, &[], |row| row.get::<String>(0)).await
+        self.first(sql::LAST_RESTORE, &[], |row| row.get::<String>("value")).await
     }
 
-    /// Waits for queued writes and lets go of the engine. Later calls are refused.
+    /// Waits for queued writes and closes the engine. Later calls are refused.
     pub async fn close(&self) {
         match &*self.0 {
             On::Sqlite(on) => {
-                // The writer goes last: only it can empty the log into the file.
+                // The writer closes last: only it can move the log into the main file.
                 on.readers.close();
                 on.kept.forget();
                 on.writer.stop().await;

@@ -1,6 +1,6 @@
-//! A transaction, seen as plain synchronous calls. The caller's closure commits by returning `Ok`.
+//! A transaction with plain synchronous calls. The caller's closure commits by returning `Ok`.
 
-use base::{Error, OrgId, Result};
+use base::{Error, EventKind, OrgId, Result};
 
 use crate::faults::Faults;
 use crate::param::{self, Param};
@@ -13,20 +13,22 @@ pub struct Tx<'c> {
     on: On<'c>,
     faults: &'c Faults,
     bumped: Vec<OrgId>,
-    /// Whether a row was touched.
+    /// Whether a row was changed.
     changed: bool,
+    /// Whether it is recorded in the audit trail.
+    recorded: bool,
     told: Vec<Told>,
     failure: Option<Error>,
 }
 
-/// Something that a transaction changed beside what it is about.
+/// An additional change of a transaction.
 #[derive(Clone, Debug)]
 pub struct Told {
-    /// What happened (`brick.published`).
-    pub what: &'static str,
-    /// To what kind of thing.
-    pub kind: &'static str,
-    /// To which.
+    /// The kind of event.
+    pub kind: EventKind,
+    /// The type of the changed entity.
+    pub entity_type: &'static str,
+    /// The id of the changed entity.
     pub id: String,
 }
 
@@ -45,10 +47,10 @@ impl<'c> Tx<'c> {
     }
 
     fn on(on: On<'c>, faults: &'c Faults) -> Self {
-        Self { on, faults, bumped: Vec::new(), changed: false, told: Vec::new(), failure: None }
+        Self { on, faults, bumped: Vec::new(), changed: false, recorded: false, told: Vec::new(), failure: None }
     }
 
-    /// Every row that `sql` selects, each turned into a `T`.
+    /// The rows that `sql` selects, each converted into a `T`.
     pub fn query<T>(
         &mut self,
         sql: &'static str,
@@ -72,7 +74,7 @@ impl<'c> Tx<'c> {
         Ok(self.query(sql, params, map)?.into_iter().next())
     }
 
-    /// Runs `sql` and says how many rows it touched.
+    /// Runs `sql` and returns the number of affected rows.
     pub fn execute(&mut self, sql: &'static str, params: &[Param<'_>]) -> Result<u64> {
         let outcome = param::check(params).and_then(|()| self.faults.step()).and_then(|()| match self.on {
             On::Sqlite(connection) => sqlite::execute(connection, sql, params),
@@ -80,6 +82,14 @@ impl<'c> Tx<'c> {
         });
         self.changed |= outcome.as_ref().is_ok_and(|touched| *touched > 0);
         self.remember(outcome)
+    }
+
+    pub(crate) fn mark_recorded(&mut self) {
+        self.recorded = true;
+    }
+
+    pub(crate) fn is_recorded(&self) -> bool {
+        self.recorded
     }
 
     pub(crate) fn tell(&mut self, told: Told) {
@@ -90,13 +100,13 @@ impl<'c> Tx<'c> {
         &self.told
     }
 
-    /// Whether a row was touched so far.
+    /// Whether a row was changed so far.
     pub(crate) fn has_changed(&self) -> bool {
         self.changed
     }
 
-    /// Says that what an org's principals may do has changed: every cached principal of that org is read anew, on every node,
-    /// from the moment this transaction commits.
+    /// Marks that the permissions in an org have changed. From the moment this transaction commits, every node reads the org's
+    /// principals again.
     pub fn bump(&mut self, org: &OrgId) -> Result<()> {
         self.execute(sql::BUMP_CHANGE_NUMBER, &crate::params![org])?;
         self.bumped.push(*org);
@@ -110,8 +120,8 @@ impl<'c> Tx<'c> {
         outcome
     }
 
-    /// What the closure answered, unless it went on after a failed statement. PostgreSQL has given up the whole transaction by
-    /// then and calls its rollback a commit; SQLite would keep the rest. Neither may be acknowledged.
+    /// The closure's result, unless it continued after a failed statement. By then PostgreSQL has aborted the whole transaction
+    /// and reports its rollback as a commit, and SQLite would keep the rest. Neither may be acknowledged.
     pub(crate) fn settle<T>(&self, answer: Result<T>) -> Result<T> {
         match (answer, &self.failure) {
             (Ok(_), Some(failure)) => Err(failure.clone()),

@@ -1,4 +1,4 @@
-//! What both engines promise, asked of both in the same words.
+//! Guarantees of the store, tested on both engines.
 
 #[path = "store/backup.rs"]
 mod backup;
@@ -10,6 +10,8 @@ mod changes;
 mod kept;
 #[path = "store/nodes.rs"]
 mod nodes;
+#[path = "store/rows.rs"]
+mod rows;
 #[path = "store/schema.rs"]
 mod schema;
 #[path = "store/scope.rs"]

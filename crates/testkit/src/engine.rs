@@ -1,11 +1,11 @@
-//! The two engines, and the macro that makes two tests of one.
+//! The two database engines, and a macro that runs a test on both.
 
-/// An engine that a test runs on.
+/// A database engine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Engine {
-    /// A file in a directory of the test's own.
+    /// SQLite, in a temporary directory of the test.
     Sqlite,
-    /// A database of the test's own in the process's private server.
+    /// PostgreSQL, with a new database for the test in the process's private server.
     Postgres,
 }
 
@@ -14,7 +14,7 @@ impl Engine {
     pub const ALL: [Engine; 2] = [Engine::Sqlite, Engine::Postgres];
 }
 
-/// Makes two tests of each function: `name::sqlite` and `name::postgres`. The crate that uses it needs `tokio`.
+/// Turns each function into two tests: `name::sqlite` and `name::postgres`. The calling crate needs `tokio`.
 ///
 /// ```
 /// use testkit::Engine;
@@ -28,7 +28,7 @@ impl Engine {
 #[macro_export]
 macro_rules! both_engines {
     ($($(#[$attribute:meta])* async fn $name:ident($engine:ident: $engine_type:ty) $body:block)*) => {$(
-        // `cfg(test)` tells clippy that this is a test, where panicking is how to fail.
+        // With `cfg(test)`, clippy allows panics.
         #[cfg(test)]
         $(#[$attribute])*
         mod $name {

@@ -1,8 +1,7 @@
-//! What the tests share: a private PostgreSQL, a store on either engine, tests that run on each, and Node and
-//! Python packages.
+//! Shared test helpers: a private PostgreSQL, stores and tests on both engines, and Node and Python packages.
 //!
-//! Development only. Everything here fails by panicking with words that say what to do; nothing is ever skipped, because
-//! a test that did not run looks like one that passed.
+//! For development only. A missing requirement panics with a message that says what to do. Tests are never skipped, because a
+//! skipped test looks like a passed one.
 
 mod engine;
 pub mod node;
@@ -11,4 +10,4 @@ pub mod python;
 mod store;
 
 pub use engine::Engine;
-pub use store::TestStore;
+pub use store::{TestStore, changing};

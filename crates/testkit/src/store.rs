@@ -1,33 +1,35 @@
-//! A store of a test's own, on either engine, that can be closed and opened again.
+//! A new store for a test, on either engine. It can be closed and reopened.
+
+use std::sync::Arc;
 
 use base::{Clock, OrgId, Timestamp};
-use store::{OrgStore, Store, StoreConfig};
+use store::{Change, Store, StoreConfig, Unrecorded};
 use tempfile::TempDir;
 
 use crate::{Engine, postgres};
 
-/// The moment at which a test's clock stands, unless the test brings its own.
+/// The time of a test's clock, unless the test sets its own.
 const START: Timestamp = Timestamp::from_ms(1_763_000_000_000);
 
-/// An empty store, and how to open it again.
+/// A store, and the data to reopen it.
 pub struct TestStore {
     /// The open store.
     pub store: Store,
-    /// Where its rows are.
+    /// The location of its rows.
     pub config: StoreConfig,
-    /// The clock it was opened with: it stands still until the test moves it.
+    /// Its clock. A manual clock moves only when the test moves it.
     pub clock: Clock,
-    // Declared last, so that the store lets go of its file before the directory is removed.
+    // Declared last, so that the store closes its file before the directory is removed.
     _directory: Option<TempDir>,
 }
 
 impl TestStore {
-    /// An empty store with a clock that stands still.
+    /// Opens an empty store with a manual clock.
     pub async fn open(engine: Engine) -> Self {
         Self::open_with(engine, Clock::manual(START)).await
     }
 
-    /// An empty store with the test's own clock.
+    /// Opens an empty store with the given clock.
     pub async fn open_with(engine: Engine, clock: Clock) -> Self {
         let (config, directory) = match engine {
             Engine::Sqlite => {
@@ -40,26 +42,31 @@ impl TestStore {
         Self { store, config, clock, _directory: directory }
     }
 
-    /// Another handle on the same rows, as a second node has. A SQLite file belongs to one process and one handle.
+    /// Opens a second handle on the same rows, like a second node. SQLite supports only one handle.
     pub async fn second_node(&self) -> Store {
         assert!(matches!(self.config, StoreConfig::Postgres { .. }), "only PostgreSQL has several nodes");
         Store::open(&self.config, &self.clock).await.expect("an existing store opens")
     }
 
-    /// Closes the store and opens it again, as a restart does.
+    /// Closes and reopens the store, like a restart.
     pub async fn reopen(&mut self) {
         self.store.close().await;
         self.store = Store::open(&self.config, &self.clock).await.expect("an existing store opens again");
     }
 
-    /// The rows of a new org.
-    pub fn new_org(&self) -> OrgStore {
+    /// The rows of a new org, for reading and writing.
+    pub fn new_org(&self) -> Change {
         self.rows_of(&OrgId::new(self.clock.now()))
     }
 
-    /// The rows of `org`.
-    pub fn rows_of(&self, org: &OrgId) -> OrgStore {
-        #[expect(clippy::disallowed_methods, reason = "a test of a domain stands where guard stands in the server")]
-        self.store.org(org)
+    /// The rows of `org`, for reading and writing.
+    pub fn rows_of(&self, org: &OrgId) -> Change {
+        changing(&self.store, org)
     }
+}
+
+/// The rows of `org` in any store, for reading and writing without an audit record.
+#[expect(clippy::disallowed_methods, reason = "a domain test takes the role that guard has in the server")]
+pub fn changing(store: &Store, org: &OrgId) -> Change {
+    store.org(org).sealed_by(Arc::new(Unrecorded))
 }

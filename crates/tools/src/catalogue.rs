@@ -1,31 +1,33 @@
-//! The list of all tools, and finding one by any of its spellings.
+//! A list of tools, and lookup of a tool by any of its names.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
 
-use base::{Error, Kind, Result, ToolNames};
+use base::{Error, Kind, Result};
 
 use crate::shelf::{EmptyShelf, Shelf};
 use crate::tool::Registered;
 use crate::{bricks, conformance, graph, kits, memory};
 
-/// Every tool this server has, in the order they are listed, and what else it offers.
+/// The tools of the server or of one org, in listing order, with the resources and prompts on the shelf. A catalogue is
+/// immutable: when an org's tools change, it gets a new one.
 pub struct Catalogue {
-    tools: Vec<Registered>,
-    by_name: HashMap<String, usize>,
-    shelf: Box<dyn Shelf>,
+    tools: Vec<Arc<Registered>>,
+    by_name: HashMap<Box<str>, usize>,
+    shelf: Arc<dyn Shelf>,
 }
 
 impl Catalogue {
-    /// The product's own tools: the menu.
+    /// The built-in tools.
     pub fn builtin() -> Result<Self> {
-        Self::of(Self::menu()?, Box::new(EmptyShelf))
+        Self::of(Self::menu()?, Arc::new(EmptyShelf))
     }
 
-    /// The menu, and after it what the official conformance suite expects to find on a server.
+    /// The built-in tools, followed by the fixtures of the official conformance suite.
     pub fn with_conformance() -> Result<Self> {
         let mut tools = Self::menu()?;
         tools.extend(conformance::tools()?);
-        Self::of(tools, Box::new(conformance::Fixtures))
+        Self::of(tools, Arc::new(conformance::Fixtures))
     }
 
     fn menu() -> Result<Vec<Registered>> {
@@ -45,49 +47,53 @@ impl Catalogue {
         ])
     }
 
-    fn of(tools: Vec<Registered>, shelf: Box<dyn Shelf>) -> Result<Self> {
-        let mut by_name = HashMap::new();
-        for (index, tool) in tools.iter().enumerate() {
-            for name in [tool.spec().name.to_owned(), tool.spec().safe_name()] {
-                if by_name.insert(name, index).is_some_and(|other| other != index) {
-                    return Err(Error::internal(format_args!("two tools answer to {}", tool.spec().name)));
-                }
-            }
+    fn of(tools: Vec<Registered>, shelf: Arc<dyn Shelf>) -> Result<Self> {
+        let count = tools.len();
+        let catalogue = Self { tools: Vec::new(), by_name: HashMap::new(), shelf }.with(tools.into_iter().map(Arc::new));
+        let spellings: usize = catalogue.tools.iter().map(|tool| tool.spec().spellings().collect::<HashSet<_>>().len()).sum();
+        if catalogue.tools.len() != count || catalogue.by_name.len() != spellings {
+            return Err(Error::internal("two built-in tools have the same name"));
         }
-        Ok(Self { tools, by_name, shelf })
+        Ok(catalogue)
+    }
+
+    /// These tools, followed by the tools that an org has registered. A registered tool is left out if its name is taken:
+    /// built-in names win, then the earlier registration. If only an alias is taken, that alias keeps finding the first tool.
+    pub fn with(&self, registered: impl IntoIterator<Item = Arc<Registered>>) -> Self {
+        let (mut tools, mut by_name) = (self.tools.clone(), self.by_name.clone());
+        for tool in registered {
+            if by_name.contains_key(&*tool.spec().name) {
+                continue;
+            }
+            for spelling in tool.spec().spellings() {
+                by_name.entry(spelling.into()).or_insert(tools.len());
+            }
+            tools.push(tool);
+        }
+        Self { tools, by_name, shelf: Arc::clone(&self.shelf) }
     }
 
     /// All tools, in stable order.
-    pub fn tools(&self) -> &[Registered] {
+    pub fn tools(&self) -> &[Arc<Registered>] {
         &self.tools
     }
 
-    /// What there is beside tools. Whoever asks for a client checks the shelf's scope first.
+    /// Resources, prompts and completions. The caller must check the shelf's scope first.
     pub fn shelf(&self) -> &dyn Shelf {
         &*self.shelf
     }
 
-    /// The tool that answers to `name`.
-    pub fn find(&self, name: &str) -> Result<&Registered> {
+    /// Finds a tool by its name or an alias.
+    pub fn find(&self, name: &str) -> Result<&Arc<Registered>> {
         self.by_name
             .get(name)
             .and_then(|index| self.tools.get(*index))
-            .ok_or_else(|| Error::new(Kind::ToolNotFound, "there is no tool of that name").with("tool", name))
+            .ok_or_else(|| Error::new(Kind::ToolNotFound, "unknown tool; call tools/list to see your tools").with("tool", name))
     }
 
-    /// The canonical name of a tool, whichever of its spellings `name` is.
-    pub fn canonical(&self, name: &str) -> Option<&'static str> {
-        self.find(name).ok().map(|tool| tool.spec().name)
-    }
-}
-
-impl Registered {
-    /// The name under which this tool is listed.
-    pub fn listed_name(&self, names: ToolNames) -> String {
-        match names {
-            ToolNames::Canonical => self.spec().name.to_owned(),
-            ToolNames::Safe => self.spec().safe_name(),
-        }
+    /// The canonical name of the tool with this name or alias.
+    pub fn canonical(&self, name: &str) -> Option<&str> {
+        self.find(name).ok().map(|tool| &*tool.spec().name)
     }
 }
 
@@ -96,10 +102,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_tool_answers_to_both_spellings() {
+    fn every_tool_is_found_by_both_spellings() {
         let catalogue = Catalogue::builtin().unwrap();
         for tool in catalogue.tools() {
-            let name = tool.spec().name;
+            let name = &*tool.spec().name;
             assert_eq!(catalogue.canonical(name), Some(name));
             let safe = tool.spec().safe_name();
             assert_eq!(catalogue.canonical(&safe), Some(name));
@@ -109,7 +115,7 @@ mod tests {
     }
 
     #[test]
-    fn our_own_inputs_are_closed_objects() {
+    fn builtin_inputs_refuse_unknown_members() {
         for tool in Catalogue::builtin().unwrap().tools() {
             assert_eq!(tool.input_schema()["type"], "object", "{tool:?}");
             assert_eq!(tool.input_schema()["additionalProperties"], false, "{tool:?}");

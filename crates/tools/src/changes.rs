@@ -1,10 +1,10 @@
-//! Telling subscribers that a list or a resource has changed.
+//! Notifies subscribers that a list or a resource has changed.
 
 use base::OrgId;
 use mcp::model::Notice;
 use tokio::sync::broadcast;
 
-/// Changes that a slow subscriber may miss before it is told only that it missed some.
+/// The number of changes that a slow subscriber can fall behind. After that it learns only that it missed some.
 const QUEUE_MAX: usize = 64;
 
 /// What changed.
@@ -21,7 +21,7 @@ pub enum Change {
 }
 
 impl Change {
-    /// The change as the protocol says it.
+    /// The change as a protocol notification.
     pub fn notice(&self) -> Notice<'_> {
         match self {
             Change::Tools => Notice::ToolsChanged,
@@ -32,7 +32,7 @@ impl Change {
     }
 }
 
-/// A place to tell and to hear of changes.
+/// A channel for announcing changes and listening for them.
 #[derive(Clone, Debug)]
 pub struct Changes(broadcast::Sender<(OrgId, Change)>);
 
@@ -43,12 +43,12 @@ impl Default for Changes {
 }
 
 impl Changes {
-    /// Tells everyone who listens in `org`; nobody may.
+    /// Announces a change to the listeners of `org`. There may be none.
     pub fn tell(&self, org: OrgId, change: Change) {
         let _ = self.0.send((org, change));
     }
 
-    /// Hears what is told from now on, in every org: the listener passes on only its own.
+    /// Receives every change from now on, of all orgs. The listener must filter by its own org.
     pub fn listen(&self) -> broadcast::Receiver<(OrgId, Change)> {
         self.0.subscribe()
     }

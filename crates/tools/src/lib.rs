@@ -1,7 +1,7 @@
-//! Every tool of the product. `ls crates/tools/src` is the menu: a folder a family, a file a tool with its spec, wire
-//! types and handler, and one list ([`Catalogue::builtin`]) from which listing, calling, docs and the authorization table are made.
+//! All tools. Each family is a folder, and each tool is a file with its spec, wire types and handler. [`Catalogue::builtin`] is
+//! the one list: listing, calling, docs and the authorization table come from it.
 //!
-//! A tool reaches rows only through the permit in its [`Call`]; it never sees a credential, a header or another org.
+//! A tool reads and writes rows only through the permit in its [`Call`]. It never sees a credential, a header or another org.
 
 mod bricks;
 mod catalogue;
@@ -15,10 +15,13 @@ mod request_state;
 mod rows;
 mod schema;
 mod shelf;
+mod source;
 mod tool;
+mod workshop;
 
 pub use catalogue::Catalogue;
 pub use changes::{Change, Changes};
 pub use reply::{Answer, Reply};
 pub use shelf::{EmptyShelf, Shelf};
-pub use tool::{Call, Exchange, Notify, Registered, Services, Tool};
+pub use source::{Offer, Offering, Source};
+pub use tool::{Call, Exchange, Notify, Registered, Run, Running, Services, Tool};

@@ -1,7 +1,7 @@
-//! `requestState`: what a tool that asks back wants to know again when its caller comes with the answers.
+//! `requestState`: what a tool needs to remember between its question to the client and the client's answer.
 //!
-//! It travels through the client, so it is sealed: good only for the caller and the tool it was made for, and only for a
-//! while. It is signed, not encrypted. Never put a secret into it.
+//! The client carries the state, so it is sealed: it is valid only for the caller and the tool it was made for, and only for a
+//! limited time. It is signed but not encrypted. Never put a secret into it.
 
 use base::limits::REQUEST_STATE_TTL_MS;
 use base::{Actor, Error, Principal, Result, Timestamp};
@@ -41,9 +41,10 @@ impl<'a> Seal<'a> {
         Ok(format!("{expiry}.{}.{state}", BASE64_URL_SAFE_NO_PAD.encode(tag)))
     }
 
-    /// The state inside, if it is ours, this caller's, for this tool, and not too old. Which of these it is not, nobody learns.
+    /// The state inside, if it is authentic, belongs to this caller and this tool, and has not expired. The error does not tell
+    /// which check failed.
     pub(crate) fn open<'s>(&self, sealed: &'s str) -> Result<&'s str> {
-        let refused = || Error::invalid("requestState", "this `requestState` is not good here: call again without it");
+        let refused = || Error::invalid("requestState", "`requestState` is invalid or expired; call again without it");
         let mut parts = sealed.splitn(3, '.');
         let (Some(expiry), Some(tag), Some(state)) = (parts.next(), parts.next(), parts.next()) else {
             return Err(refused());
@@ -57,7 +58,7 @@ impl<'a> Seal<'a> {
     fn tag(&self, expiry: &str, state: &str) -> Result<Hmac<Sha256>> {
         let mut tag = Hmac::<Sha256>::new_from_slice(self.key).map_err(Error::internal)?;
         for part in [self.org, self.actor, self.tool, expiry, state] {
-            // With its length before it, no part can pass for the end of the one before.
+            // The length goes before each part, so two different lists of parts never give the same bytes.
             tag.update(&(part.len() as u64).to_be_bytes());
             tag.update(part.as_bytes());
         }
@@ -72,7 +73,7 @@ mod tests {
     const SEAL: Seal<'_> = Seal { key: &[7; 32], org: "org_a", actor: "ses_a", tool: "a", now: Timestamp::from_ms(1_000) };
 
     #[test]
-    fn what_was_sealed_opens_for_the_same_caller_and_tool() {
+    fn sealed_state_opens_for_the_same_caller_and_tool() {
         let later = Seal { now: Timestamp::from_ms(1_000 + REQUEST_STATE_TTL_MS - 1), ..SEAL };
         for state in ["", "step 2", "a.b.c", "ä\n\0"] {
             assert_eq!(later.open(&SEAL.close(state).unwrap()).unwrap(), state);
@@ -80,7 +81,7 @@ mod tests {
     }
 
     #[test]
-    fn it_opens_for_nobody_else_and_nowhere_else_and_not_for_ever() {
+    fn sealed_state_does_not_open_for_another_caller_or_tool_or_too_late() {
         let sealed = SEAL.close("step 2").unwrap();
         for (who, other) in [
             ("key", Seal { key: &[8; 32], ..SEAL }),

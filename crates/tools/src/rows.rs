@@ -1,8 +1,8 @@
-//! Cells of the rows that readable texts hold: a line for each thing, its values separated by ` | `.
+//! Cells of the rows in readable texts: one line per item, with values separated by ` | `.
 
 use std::fmt::{self, Display, Formatter, Write};
 
-/// Text that somebody wrote, as a cell. What would look like another cell or another line is written as a JSON string.
+/// Free text as a cell. Text that could look like another cell or line is written as a JSON string.
 pub(crate) struct Cell<'t>(pub(crate) &'t str);
 
 impl Display for Cell<'_> {
@@ -15,7 +15,7 @@ impl Display for Cell<'_> {
     }
 }
 
-/// A value that may be missing: `-` then.
+/// An optional value, `-` if it is missing.
 pub(crate) struct Maybe<'v, T>(pub(crate) Option<&'v T>);
 
 impl<T: Display> Display for Maybe<'_, T> {
@@ -27,7 +27,7 @@ impl<T: Display> Display for Maybe<'_, T> {
     }
 }
 
-/// Text without line breaks, so that none of it can pass for a line of ours.
+/// Text without line breaks, so that it cannot look like one of our own lines.
 pub(crate) fn one_line(text: &str) -> String {
     let is_break = |c: char| c.is_control() || matches!(c, '\u{2028}' | '\u{2029}');
     text.chars().map(|c| if is_break(c) { ' ' } else { c }).collect()
@@ -38,7 +38,7 @@ pub(crate) fn line(text: &mut String, line: fmt::Arguments<'_>) {
     if !text.is_empty() {
         text.push('\n');
     }
-    // Writing into a string fails only when a value cannot be shown, and ours can.
+    // Writing into a string fails only if a value cannot be formatted, and ours always can.
     let _ = text.write_fmt(line);
 }
 
@@ -47,7 +47,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_cell_stays_in_its_place() {
+    fn a_cell_cannot_fake_another_cell() {
         for (text, cell) in [
             ("Tone is friendly", "Tone is friendly"),
             ("", ""),
@@ -62,7 +62,7 @@ mod tests {
     }
 
     #[test]
-    fn lines_stand_under_one_another() {
+    fn each_line_starts_on_a_new_line() {
         let mut text = String::new();
         line(&mut text, format_args!("a | {}", 1));
         line(&mut text, format_args!("b"));

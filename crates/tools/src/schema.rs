@@ -1,5 +1,6 @@
-//! Schemas from types, and arguments checked against them, so that what is listed is what is enforced.
+//! Makes schemas from types and checks arguments against them, so that the listed schema is the enforced one.
 
+use base::limits::VIOLATIONS_MAX;
 use base::{Error, Result};
 use jsonschema::error::ValidationErrorKind;
 use jsonschema::{ValidationError, Validator};
@@ -8,8 +9,8 @@ use schemars::generate::SchemaSettings;
 use serde_json::value::RawValue;
 use serde_json::{Map, Value, json};
 
-/// The arguments of one call, which its tool's schema has not seen yet: `params.arguments` as it came. Absent means none;
-/// anything but an object is refused.
+/// Reads `params.arguments` of one call, before its tool's schema checks them. Absent means none. Anything but an object is
+/// refused.
 pub(crate) fn arguments(raw: Option<&RawValue>) -> Result<Map<String, Value>> {
     let Some(raw) = raw else {
         return Ok(Map::default());
@@ -20,19 +21,16 @@ pub(crate) fn arguments(raw: Option<&RawValue>) -> Result<Map<String, Value>> {
             Ok(members)
         }
         Ok(_) => Err(Error::invalid("arguments", "`arguments` must be an object")),
-        Err(error) => Err(Error::invalid("arguments", "`arguments` cannot be read").logged(error)),
+        Err(error) => Err(Error::invalid("arguments", "`arguments` is not valid JSON").logged(error)),
     }
 }
 
-/// `10.0` and `1e1` are the integer 10, to JSON Schema and so to everything that comes after it.
+/// To JSON Schema, `10.0` and `1e1` are the integer 10. This makes them integers for everything after it too.
 fn whole_numbers(value: &mut Value) {
-    /// Up to here every whole number is one that a float can tell from its neighbours.
-    const EXACT_MAX: f64 = 9_007_199_254_740_992.0;
     match value {
         Value::Number(number) if number.is_f64() => {
-            let whole = number.as_f64().filter(|float| float.fract() == 0.0 && float.abs() <= EXACT_MAX);
-            if let Some(float) = whole {
-                *value = Value::from(float as i64);
+            if let Some(whole) = number.as_f64().and_then(base::number::whole) {
+                *value = Value::from(whole);
             }
         }
         Value::Array(items) => items.iter_mut().for_each(whole_numbers),
@@ -41,15 +39,15 @@ fn whole_numbers(value: &mut Value) {
     }
 }
 
-/// The JSON Schema of a tool's input: closed, without references, without formats that only Rust knows.
+/// The JSON Schema of a tool's input: no unknown members, no references, and no formats that only Rust knows.
 pub(crate) fn input_schema<T: JsonSchema>() -> Value {
     let mut schema = generate::<T>(SchemaSettings::draft2020_12().for_deserialize());
     without_null(&mut schema);
     schema
 }
 
-/// The JSON Schema of everything that a tool's `structuredContent` may be: its payload; `error`, where `isError` is true, because
-/// some clients check that against the schema too; and `disabled`, where the project has the tool switched off.
+/// The JSON Schema of a tool's `structuredContent` in all its forms: the payload; `error` if `isError` is true, because some
+/// clients check that against the schema too; and `disabled` if the tool is off in the project.
 pub(crate) fn output_schema<T: JsonSchema>(may_be_off: bool) -> Value {
     let mut schema = generate::<T>(SchemaSettings::draft2020_12().for_serialize());
     single_types(&mut schema);
@@ -63,10 +61,10 @@ pub(crate) fn output_schema<T: JsonSchema>(may_be_off: bool) -> Value {
     };
     also(
         "error",
-        json!({"type": "object", "description": "What is wrong, where isError is true: kind, message, details, parameter."}),
+        json!({"type": "object", "description": "What is wrong, if isError is true: kind, message, details, parameter."}),
     );
     if may_be_off {
-        also("disabled", json!({"type": "boolean", "const": true, "description": "The project has this switched off."}));
+        also("disabled", json!({"type": "boolean", "const": true, "description": "The tool is off in this project."}));
     }
     if let Some(members) = schema.as_object_mut() {
         members.remove("required");
@@ -86,7 +84,7 @@ fn generate<T: JsonSchema>(settings: SchemaSettings) -> Value {
     schema
 }
 
-/// `"format": "uint32"` means nothing to a client; the range beside it does.
+/// `"format": "uint32"` means nothing to a client, and the range next to it says the same.
 fn without_rust_formats(schema: &mut Value) {
     if let Some(members) = schema.as_object_mut() {
         if members
@@ -102,7 +100,7 @@ fn without_rust_formats(schema: &mut Value) {
     }
 }
 
-/// An optional argument is left out, not sent as null.
+/// A client leaves an optional argument out; it does not send null.
 fn without_null(schema: &mut Value) {
     match schema {
         Value::Object(members) => {
@@ -123,7 +121,7 @@ fn without_null(schema: &mut Value) {
     }
 }
 
-/// Several types in one `type` are legal, but some clients know only one: each becomes an `anyOf` branch of its own.
+/// Several types in one `type` are legal, but some clients support only one, so each becomes a branch of an `anyOf`.
 fn single_types(schema: &mut Value) {
     match schema {
         Value::Object(members) => {
@@ -139,12 +137,12 @@ fn single_types(schema: &mut Value) {
     }
 }
 
-/// Compiles a schema. Ours are tested, so a broken one is a fault of ours.
+/// Compiles a schema. Tests compile all of ours, so an error here is a bug.
 pub(crate) fn compile(schema: &Value) -> Result<Validator> {
     jsonschema::draft202012::new(schema).map_err(Error::internal)
 }
 
-/// Checks arguments; the first violation is the error's message, all of them stand in `violations`.
+/// Checks arguments. The first violation is the error's message, and `violations` lists all of them.
 pub(crate) fn check(validator: &Validator, arguments: &Value) -> Result<()> {
     if let Some(parameter) = find_nul(arguments, String::new()) {
         let parameter = short(if parameter.is_empty() { "arguments" } else { &parameter });
@@ -157,19 +155,17 @@ pub(crate) fn check(validator: &Validator, arguments: &Value) -> Result<()> {
     let violations = validator.iter_errors(arguments).flat_map(|error| violations_of(&error));
     let violations: Vec<(String, String)> = violations.take(VIOLATIONS_MAX).collect();
     let Some((parameter, message)) = violations.first() else {
-        return Err(Error::internal("the arguments are invalid without a reason"));
+        return Err(Error::internal("arguments are invalid but no reason was given"));
     };
     let listed: Vec<Value> =
         violations.iter().map(|(parameter, message)| json!({"parameter": parameter, "message": message})).collect();
     Err(Error::invalid(parameter, message.clone()).with("violations", listed))
 }
 
-/// Most violations that one answer lists.
-const VIOLATIONS_MAX: usize = 16;
-/// Most characters of a parameter's path that are shown: a caller can make one of any length.
+/// The maximum number of characters of a parameter's path to show. A caller can send a path of any length.
 const PARAMETER_CHARS_MAX: usize = 200;
 
-/// The parameters that an error is about, and for each what is wrong, in words that quote no more than the parameter's name.
+/// The parameters that an error is about, with a message for each. A message quotes only the parameter's name, never its value.
 fn violations_of(error: &ValidationError<'_>) -> Vec<(String, String)> {
     let place = parameter_path(error.instance_path().as_str());
     match error.kind() {
@@ -194,7 +190,7 @@ fn violations_of(error: &ValidationError<'_>) -> Vec<(String, String)> {
     }
 }
 
-/// A path that is not too long to show.
+/// A path, cut off if it is too long to show.
 fn short(parameter: &str) -> String {
     match parameter.char_indices().nth(PARAMETER_CHARS_MAX) {
         Some((end, _)) => format!("{}…", parameter.get(..end).unwrap_or(parameter)),
@@ -241,7 +237,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn paths_read_as_people_write_them() {
+    fn pointers_become_readable_paths() {
         for (pointer, path) in
             [("", ""), ("/path", "path"), ("/operations/0/position", "operations[0].position"), ("/a~1b", "a/b")]
         {
@@ -250,7 +246,7 @@ mod tests {
     }
 
     #[test]
-    fn whole_numbers_are_integers_however_they_are_written() {
+    fn whole_numbers_become_integers() {
         let read = |text: &str| arguments(Some(&RawValue::from_string(text.to_owned()).unwrap())).map(Value::Object).unwrap();
         assert_eq!(read(r#"{"a": 10.0, "b": [1e1, {"c": -0.0}]}"#), json!({"a": 10, "b": [10, {"c": 0}]}));
         for kept in [r#"{"a":0.5}"#, r#"{"a":1e300}"#, r#"{"a":18446744073709551615}"#, r#"{"a":"1.0"}"#] {
@@ -259,7 +255,7 @@ mod tests {
     }
 
     #[test]
-    fn complaints_name_the_parameter_and_never_quote_the_value() {
+    fn violations_name_the_parameter_and_never_the_value() {
         let schema = json!({"type": "object", "additionalProperties": false, "required": ["name"],
             "properties": {"name": {"type": "string", "maxLength": 3}, "n": {"type": "integer", "minimum": 1}}});
         let validator = compile(&schema).unwrap();
@@ -279,7 +275,7 @@ mod tests {
     }
 
     #[test]
-    fn every_violation_is_listed_and_none_is_long() {
+    fn every_violation_is_listed_and_messages_are_short() {
         let schema = json!({"type": "object", "additionalProperties": false, "required": ["a", "b"],
             "properties": {"a": {"type": "string"}, "b": {"type": "string"}, "n": {"type": "integer", "minimum": 1}}});
         let validator = compile(&schema).unwrap();
@@ -297,7 +293,7 @@ mod tests {
     }
 
     #[test]
-    fn no_schema_has_several_types_in_one() {
+    fn no_schema_lists_several_types_in_one_type() {
         fn check(tool: &str, schema: &Value) {
             match schema {
                 Value::Object(members) => {
@@ -309,8 +305,8 @@ mod tests {
             }
         }
         for tool in crate::Catalogue::builtin().unwrap().tools() {
-            check(tool.spec().name, tool.input_schema());
-            check(tool.spec().name, tool.output_schema().unwrap());
+            check(&tool.spec().name, tool.input_schema());
+            check(&tool.spec().name, tool.output_schema().unwrap());
         }
     }
 }

@@ -1,6 +1,6 @@
-//! What a server offers beside tools: resources to read, prompts to fill in, and completions of their arguments.
+//! What a server offers besides tools: resources, prompts, and completions of their arguments.
 //!
-//! The product's own shelf is empty. Everything on a shelf takes one scope, which the dispatcher asks for.
+//! The product's own shelf is empty. One scope covers everything on a shelf, and the dispatcher checks it.
 
 use base::{Error, Scope};
 use mcp::Fault;
@@ -8,9 +8,9 @@ use mcp::model::{CompleteParams, GetPromptParams, GetPromptResult, Prompt, Resou
 
 use crate::reply::Reply;
 
-/// Resources, prompts and completions. Lists come in a stable order; what is not there is `None`.
+/// Resources, prompts and completions. Lists have a stable order. `None` means not found.
 pub trait Shelf: Send + Sync + 'static {
-    /// The scope that everything on it takes; `None` when there is nothing to guard.
+    /// The scope that everything on the shelf needs. `None` means that it needs none.
     fn scope(&self) -> Option<Scope> {
         None
     }
@@ -20,12 +20,12 @@ pub trait Shelf: Send + Sync + 'static {
         Vec::new()
     }
 
-    /// The addresses with gaps.
+    /// The URI templates.
     fn resource_templates(&self) -> Vec<ResourceTemplate> {
         Vec::new()
     }
 
-    /// What stands at an address, listed or made from a template.
+    /// The resource at this URI, whether it is listed or comes from a template.
     fn read(&self, _uri: &str) -> Option<ResourceContents> {
         None
     }
@@ -35,12 +35,12 @@ pub trait Shelf: Send + Sync + 'static {
         Vec::new()
     }
 
-    /// A prompt, filled in, or what must be asked first.
+    /// A prompt with its arguments filled in, or the questions to ask first.
     fn prompt(&self, _asked: &GetPromptParams<'_>) -> Result<Option<Reply<GetPromptResult>>, Fault> {
         Ok(None)
     }
 
-    /// What an argument might go on to be, best first.
+    /// Possible completions of an argument, best first.
     fn complete(&self, _wanted: &CompleteParams<'_>) -> Result<Option<Vec<String>>, Error> {
         Ok(None)
     }

@@ -1,4 +1,4 @@
-//! What the project does to itself: documents generated from the code, and where its files lie.
+//! Development tasks: generating documents from the code, and long test runs.
 
 pub mod generate;
 pub mod soak;

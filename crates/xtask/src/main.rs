@@ -2,31 +2,31 @@
 
 use clap::{Parser, Subcommand};
 
-/// The project's own chores.
+/// Development tasks of the project
 #[derive(Parser)]
 struct Arguments {
     #[command(subcommand)]
-    chore: Chore,
+    task: Task,
 }
 
 #[derive(Subcommand)]
-enum Chore {
-    /// Writes the generated documents anew.
+enum Task {
+    /// Generate the documents
     Generate,
-    /// Runs the kill -9 marathon, then each fuzz target.
+    /// Run the kill -9 test, then each fuzz target
     Soak {
-        /// Rounds of the marathon.
+        /// Rounds of the kill -9 test
         #[arg(long, default_value_t = 1_000)]
         rounds: u32,
-        /// Minutes for each fuzz target.
+        /// Minutes for each fuzz target
         #[arg(long, default_value_t = 30)]
         fuzz_minutes: u64,
     },
 }
 
 fn main() -> anyhow::Result<()> {
-    match Arguments::parse().chore {
-        Chore::Generate => xtask::generate::write(),
-        Chore::Soak { rounds, fuzz_minutes } => xtask::soak::run(rounds, fuzz_minutes),
+    match Arguments::parse().task {
+        Task::Generate => xtask::generate::write(),
+        Task::Soak { rounds, fuzz_minutes } => xtask::soak::run(rounds, fuzz_minutes),
     }
 }

@@ -1,7 +1,7 @@
-//! JSON in its one canonical form (RFC 8785), so that two programs that mean the same value hash the same bytes.
+//! Canonical JSON (RFC 8785): every program writes the same bytes for the same value, so the hash is the same.
 //!
-//! Numbers are doubles there. An integer that a double cannot hold would silently become another one, so it is refused; who
-//! needs one writes it as a string.
+//! RFC 8785 treats numbers as doubles. An integer that a double cannot represent exactly would silently change, so it is
+//! refused. Write such an integer as a string.
 
 mod number;
 mod read;
@@ -10,15 +10,15 @@ use serde_json::{Map, Value};
 
 pub(crate) use read::{is_object, read};
 
-/// The greatest integer below which every integer is a double of its own: 2^53 - 1.
+/// 2^53 - 1. A double represents every integer up to here exactly.
 pub const INTEGER_MAX: u64 = 9_007_199_254_740_991;
-/// How deep arrays and objects may lie in one another.
+/// The maximum nesting depth of arrays and objects.
 pub const DEPTH_MAX: usize = 64;
 
-/// Why a value has no canonical form here.
+/// Why a value has no canonical form.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Fault {
-    /// Written out it would be an integer beyond [`INTEGER_MAX`].
+    /// It is or would be written as an integer beyond [`INTEGER_MAX`].
     IntegerTooLarge(String),
     /// Nested deeper than [`DEPTH_MAX`].
     TooDeep,
@@ -27,7 +27,7 @@ pub enum Fault {
 impl std::fmt::Display for Fault {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
-            Fault::IntegerTooLarge(number) => write!(f, "the integer {number} is beyond 2^53 - 1: write it as a string"),
+            Fault::IntegerTooLarge(number) => write!(f, "the integer {number} is beyond 2^53 - 1; write it as a string"),
             Fault::TooDeep => write!(f, "values are nested deeper than {DEPTH_MAX}"),
         }
     }
@@ -36,7 +36,7 @@ impl std::fmt::Display for Fault {
 /// The canonical text of a value.
 ///
 /// # Errors
-/// When it holds an integer that a double cannot, or is nested too deep.
+/// If the value has an integer that a double cannot represent exactly, or is nested too deep.
 pub fn text_of(value: &Value) -> Result<String, Fault> {
     let mut text = String::with_capacity(256);
     write(&mut text, value, 0)?;
@@ -68,7 +68,7 @@ fn write(out: &mut String, value: &Value, depth: usize) -> Result<(), Fault> {
 
 fn write_object(out: &mut String, members: &Map<String, Value>, depth: usize) -> Result<(), Fault> {
     let mut members: Vec<(&String, &Value)> = members.iter().collect();
-    // By UTF-16 units, which puts U+1F600 before U+FB33; UTF-8 bytes would not.
+    // RFC 8785 sorts by UTF-16 units, which puts U+1F600 before U+FB33. UTF-8 order differs.
     if !members.is_sorted_by(|(left, _), (right, _)| left.encode_utf16().lt(right.encode_utf16())) {
         members.sort_by(|(left, _), (right, _)| left.encode_utf16().cmp(right.encode_utf16()));
     }
@@ -85,11 +85,11 @@ fn write_object(out: &mut String, members: &Map<String, Value>, depth: usize) ->
     Ok(())
 }
 
-/// A string in quotes: escaped is only what must be, in the shortest way there is.
+/// A string in quotes. It escapes only what must be escaped, in the shortest form.
 pub(crate) fn write_string(out: &mut String, text: &str) {
     out.push('"');
     let mut rest = text;
-    // Most strings have nothing to escape and are copied whole.
+    // Most strings need no escapes and are copied in one piece.
     while let Some(place) = rest.find(|c: char| c < ' ' || c == '"' || c == '\\') {
         let (plain, special) = rest.split_at(place);
         out.push_str(plain);

@@ -1,20 +1,20 @@
-//! Reading JSON that somebody else may have written: a member that stands twice is refused, because two readers could take
-//! different ones for the truth. (Half a surrogate pair is refused by `serde_json` itself.)
+//! Parses untrusted JSON. A repeated member is refused, because two parsers could keep different ones. (`serde_json` itself
+//! refuses half a surrogate pair.)
 
 use serde::de::{self, Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
 use serde_json::{Map, Number, Value};
 
-/// The value in a text.
+/// Parses a value.
 pub(crate) fn read(text: &str) -> Result<Value, serde_json::Error> {
     serde_json::from_str::<Unique>(text).map(|unique| unique.0)
 }
 
-/// Whether a text begins like an object. `serde` would fill a struct from an array as well.
+/// Whether a text starts like an object. `serde` would also fill a struct from an array.
 pub(crate) fn is_object(text: &str) -> bool {
     text.trim_start_matches([' ', '\t', '\r', '\n']).starts_with('{')
 }
 
-/// A value none of whose objects has a member twice.
+/// A value without repeated members in any object.
 struct Unique(Value);
 
 impl<'de> Deserialize<'de> for Unique {
@@ -49,7 +49,7 @@ impl<'de> Visitor<'de> for UniqueVisitor {
     }
 
     fn visit_f64<E: de::Error>(self, value: f64) -> Result<Value, E> {
-        Number::from_f64(value).map(Value::Number).ok_or_else(|| E::custom("a number that no double can hold"))
+        Number::from_f64(value).map(Value::Number).ok_or_else(|| E::custom("the number does not fit into a double"))
     }
 
     fn visit_str<E>(self, value: &str) -> Result<Value, E> {
@@ -72,7 +72,7 @@ impl<'de> Visitor<'de> for UniqueVisitor {
         let mut object = Map::new();
         while let Some((name, Unique(value))) = members.next_entry::<String, Unique>()? {
             if object.contains_key(&name) {
-                return Err(de::Error::custom(format_args!("the member `{name}` stands twice")));
+                return Err(de::Error::custom(format_args!("duplicate member `{name}`")));
             }
             object.insert(name, value);
         }

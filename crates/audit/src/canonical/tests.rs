@@ -7,9 +7,9 @@ fn check(value: &Value, expected: &str) {
     assert_eq!(text_of(value).as_deref(), Ok(expected));
 }
 
-/// The samples of RFC 8785, appendix B, as bits of a double; those between 2^53 and 10^21 are refused here.
+/// The samples of RFC 8785, appendix B, as bits of a double. This crate refuses the ones between 2^53 and 10^21.
 #[test]
-fn numbers_are_written_as_the_rfc_lists_them() {
+fn numbers_match_the_samples_of_the_rfc() {
     let samples: &[(u64, &str)] = &[
         (0x0000_0000_0000_0000, "0"),
         (0x8000_0000_0000_0000, "0"),
@@ -42,7 +42,7 @@ fn numbers_are_written_as_the_rfc_lists_them() {
 }
 
 #[test]
-fn integers_end_where_doubles_do() {
+fn integers_beyond_exact_doubles_are_refused() {
     check(&json!(9_007_199_254_740_991_u64), "9007199254740991");
     check(&json!(-9_007_199_254_740_991_i64), "-9007199254740991");
     for beyond in
@@ -54,7 +54,7 @@ fn integers_end_where_doubles_do() {
 
 /// RFC 8785, sections 3.2.2 and 3.2.3.
 #[test]
-fn strings_and_order_are_the_rfcs() {
+fn strings_and_member_order_match_the_rfc() {
     let sample = r#"{
         "numbers": [333333333.33333329, 1E30, 4.50, 2e-3, 0.000000000000000000000000001],
         "string": "\u20ac$\u000F\u000aA'\u0042\u0022\u005c\\\"\/",
@@ -71,7 +71,7 @@ fn strings_and_order_are_the_rfcs() {
 }
 
 #[test]
-fn what_two_readers_could_take_differently_is_refused() {
+fn ambiguous_json_is_refused() {
     for text in
         [r#"{"a":1,"a":1}"#, r#"{"x":[{"a":1,"\u0061":2}]}"#, r#"{"a":"\ud800"}"#, r#""\udc00\ud800""#, "1e400", "[1,]", "NaN"]
     {
@@ -80,7 +80,7 @@ fn what_two_readers_could_take_differently_is_refused() {
 }
 
 #[test]
-fn nesting_has_an_end() {
+fn deep_nesting_is_refused() {
     let nested = |depth: usize| (0..depth).fold(Value::Null, |value, _| json!([value]));
     assert!(text_of(&nested(DEPTH_MAX)).is_ok());
     assert_eq!(text_of(&nested(DEPTH_MAX + 1)), Err(Fault::TooDeep));
@@ -122,7 +122,7 @@ proptest! {
         prop_assert_eq!(text_of(&json!(double)).unwrap(), serde_json_canonicalizer::to_string(&double).unwrap());
     }
 
-    /// What is canonical stays as it is when it is read and written again, however it was spelled in between.
+    /// A canonical value stays the same if it is read and written again, whatever its spelling was.
     #[test]
     fn spelling_does_not_matter(value in value()) {
         let canonical = text_of(&value).unwrap();

@@ -1,8 +1,8 @@
-//! The verifier: entries in, a verdict out. It needs the public keys and nothing else, keeps no more than a few thousand
-//! entries in mind, and names the first bad one.
+//! The verifier takes entries and gives a verdict. It needs only the public keys, keeps at most a few thousand entries in
+//! memory, and names the first bad one.
 //!
-//! The chain is followed entry by entry; signatures wait until there are enough of them to be checked on all cores. The
-//! verdict does not depend on that: a wrong signature before a broken link is found first.
+//! The verifier follows the chain entry by entry and collects signatures until there are enough to check on all cores. The
+//! verdict does not depend on that: a wrong signature before a broken link is still the first fault.
 
 mod chain;
 mod report;
@@ -19,29 +19,29 @@ use crate::line::{self, LINE_BYTES_MAX};
 use crate::{Checkpoint, Entry, EntryHash, Jwk, Jwks};
 use signatures::{PENDING_MAX, Pending, first_wrong};
 
-/// What is wrong with an entry.
+/// A fault of an entry.
 type Fault = (Reason, String);
 
 /// Follows a chain.
 #[derive(Debug)]
 pub struct Verifier {
     keys: HashMap<String, Arc<Jwk>>,
-    /// Those that the trail has yet to reach, the next one last.
+    /// The checkpoints that the trail has not reached yet, the next one last.
     checkpoints: Vec<Checkpoint>,
     workspace: Option<String>,
     checks_signatures: bool,
     threads: usize,
 
     lines: u64,
-    /// How many entries were followed. Of these, the last `pending` ones still wait for their signature's check.
+    /// The number of entries that were followed. The signatures of the last `pending` ones are still unchecked.
     followed: u64,
     first_sequence: u64,
-    /// The hash that the first entry names as the one before it.
+    /// The previous hash in the first entry.
     before_first: EntryHash,
     last_hash: EntryHash,
-    /// The key that must sign the next entry; before the first, any may.
+    /// The key that must sign the next entry. Any known key may sign the first one.
     next_kid: Option<String>,
-    /// Whether the trail begins where it may.
+    /// Whether the start of the trail is accounted for.
     start_is_good: bool,
     at_checkpoint: Option<AtCheckpoint>,
     signed_by_revoked: u64,
@@ -51,8 +51,8 @@ pub struct Verifier {
 }
 
 impl Verifier {
-    /// A verifier that believes these keys. The trail must reach and agree with each of the checkpoints, of which there may be
-    /// none; with a workspace it must be that workspace's.
+    /// A verifier that trusts these keys. The trail must reach and match every checkpoint, and must belong to the workspace if
+    /// one is given.
     pub fn new(keys: &Jwks, checkpoints: impl IntoIterator<Item = Checkpoint>, workspace: Option<&str>) -> Self {
         let mut verifier = Self {
             keys: keys.keys.iter().map(|key| (key.key.kid().to_owned(), Arc::new(key.clone()))).collect(),
@@ -80,31 +80,31 @@ impl Verifier {
         verifier
     }
 
-    /// Uses so many threads instead of one for each core.
+    /// Uses this number of threads instead of one per core.
     #[must_use]
     pub fn threads(mut self, threads: usize) -> Self {
         self.threads = threads.max(1);
         self
     }
 
-    /// Leaves entries' signatures unchecked: what is left shows accidents, but not who made the trail.
+    /// Skips the check of entries' signatures. The result then shows accidental damage, but not who wrote the trail.
     #[must_use]
     pub fn without_signatures(mut self) -> Self {
         self.checks_signatures = false;
         self
     }
 
-    /// Whether a fault was found. What follows it no longer matters.
+    /// Whether a fault was found. Later entries are ignored.
     pub fn is_broken(&self) -> bool {
         self.broken.is_some()
     }
 
-    /// Takes the lines of an export, up to the first fault.
+    /// Reads the lines of an export, up to the first fault.
     ///
     /// # Errors
-    /// When the lines cannot be read.
+    /// If reading fails.
     pub fn push_lines(&mut self, mut lines: impl BufRead) -> io::Result<()> {
-        // One byte more than a line may have, and its line break: enough to see that it is too long.
+        // One byte more than the maximum and the line break: enough to see that a line is too long.
         let most = u64::try_from(LINE_BYTES_MAX + 2).unwrap_or(u64::MAX);
         let mut line = Vec::new();
         while !self.is_broken() && lines.by_ref().take(most).read_until(b'\n', &mut line)? > 0 {
@@ -114,7 +114,7 @@ impl Verifier {
         Ok(())
     }
 
-    /// Takes a line of an export. Blank lines say nothing.
+    /// Adds a line of an export. Blank lines are ignored.
     pub fn push_line(&mut self, line: &[u8]) {
         self.lines += 1;
         if self.is_broken() || line.iter().all(|byte| b" \t\r\n".contains(byte)) {
@@ -126,24 +126,23 @@ impl Verifier {
         }
     }
 
-    /// Takes an entry from a row. Its payload is hashed as it stands there.
+    /// Adds an entry from a row. The payload is hashed as stored.
     pub fn push(&mut self, entry: &Entry<'_>) {
         if !self.is_broken() {
             self.take(entry, None);
         }
     }
 
-    /// The verdict on everything that was taken.
+    /// The verdict on all entries so far.
     pub fn finish(mut self) -> Report {
         self.check_pending();
         if self.broken.is_none() && !self.start_is_good {
-            let why =
-                format!("the entries before {} are missing, and no later entry says that they were removed", self.first_sequence);
+            let why = format!("the entries before {} are missing, and no later entry accounts for them", self.first_sequence);
             self.broken = Some(broken(Some(self.first_sequence), None, None, (Reason::MissingStart, why)));
             self.followed = 0;
             self.signed_by_revoked = 0;
         }
-        // The newest is the first of those that were not reached.
+        // The newest checkpoint is the first one that the trail did not reach.
         if let (None, Some(checkpoint)) = (&self.broken, self.checkpoints.first())
             && self.next_sequence() <= checkpoint.size
         {
@@ -152,7 +151,7 @@ impl Verifier {
             self.broken = Some(broken(Some(last + 1), None, None, (Reason::CutOff, why)));
         }
         let good = self.followed;
-        // In a broken trail the entries that agreed may be among those that are not believed.
+        // In a broken trail, the entries that match a checkpoint may be among the untrusted ones.
         let checkpoint = self.at_checkpoint.filter(|_| self.broken.is_none());
         Report {
             event_count: good,
@@ -165,33 +164,33 @@ impl Verifier {
         }
     }
 
-    /// A checkpoint that cannot be believed ends everything: whoever gave it relies on it.
+    /// An untrustworthy checkpoint ends the verification, because the caller relies on it.
     fn take_checkpoint(&mut self, checkpoint: Checkpoint) {
         let why = match self.keys.get(&checkpoint.kid) {
             None => format!("the key set has no key `{}`", checkpoint.kid),
             Some(key) if !checkpoint.is_signed_by(&key.key) => "its signature is wrong".to_owned(),
             Some(key) if checkpoint.time().is_none_or(|time| key.is_revoked_at(time)) => {
-                format!("it is later than the revocation of its key `{}`", checkpoint.kid)
+                format!("its key `{}` was revoked before", checkpoint.kid)
             }
             Some(_) if self.workspace.as_ref().is_some_and(|workspace| *workspace != checkpoint.workspace_id) => {
-                format!("it is of the workspace `{}`", checkpoint.workspace_id)
+                format!("it belongs to the workspace `{}`", checkpoint.workspace_id)
             }
             Some(_) if checkpoint.size == 0 && checkpoint.head_hash != EntryHash::GENESIS.hex() => {
-                "it has a hash of no entry".to_owned()
+                "its hash is malformed".to_owned()
             }
             Some(_) => {
                 self.workspace = Some(checkpoint.workspace_id.clone());
-                // Before the first entry, a trail agrees with every checkpoint of size 0.
+                // Before the first entry, a trail matches every checkpoint of size 0.
                 self.at_checkpoint = self.at_checkpoint.or((checkpoint.size == 0).then_some(AtCheckpoint::Matches));
                 self.checkpoints.push(checkpoint);
                 return;
             }
         };
-        let why = format!("the checkpoint of {} cannot be believed: {why}", checkpoint.at);
+        let why = format!("the checkpoint of {} cannot be trusted: {why}", checkpoint.at);
         self.broken.get_or_insert(broken(None, None, None, (Reason::Checkpoint, why)));
     }
 
-    /// The number that the next entry must have.
+    /// The sequence number of the next entry.
     fn next_sequence(&self) -> u64 {
         self.first_sequence + self.followed
     }
@@ -217,7 +216,7 @@ impl Verifier {
         }
     }
 
-    /// Checks the signatures that wait, and forgets the entries from the first wrong one on.
+    /// Checks the pending signatures, and drops the entries from the first wrong one on.
     fn check_pending(&mut self) {
         let pending = std::mem::take(&mut self.pending);
         let Some(index) = first_wrong(&pending, self.threads) else { return };
@@ -226,13 +225,13 @@ impl Verifier {
         self.followed -= u64::try_from(wrong.len()).unwrap_or_default();
         self.signed_by_revoked -= u64::try_from(revoked).unwrap_or_default();
         if let Some(first) = wrong.first() {
-            let why = format!("the signature is not that of the key `{}`", first.link.key.key.kid());
+            let why = format!("the signature does not match the key `{}`", first.link.key.key.kid());
             let fault = (Reason::Signature, why);
             self.broken = Some(broken(Some(self.next_sequence()), first.line, Some(&first.id), fault));
         }
     }
 
-    /// Ends the verification, unless a signature before this place turns out to be wrong.
+    /// Ends the verification, unless an earlier signature turns out to be wrong.
     fn break_at(&mut self, sequence: u64, line: Option<u64>, id: Option<&str>, fault: Fault) {
         self.check_pending();
         if self.broken.is_none() {

@@ -1,16 +1,16 @@
-//! What a verification found.
+//! The result of a verification.
 
 use serde::{Serialize, Serializer};
 
-/// Why a trail is not what it claims to be.
+/// Why a trail is not valid.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Reason {
-    /// The line is no entry, or an announcement in it cannot be understood.
+    /// The line is not an entry, or an announcement in it is malformed.
     Malformed,
     /// The entry belongs to another workspace.
     Workspace,
-    /// An entry is missing, stands twice, or stands elsewhere.
+    /// An entry is missing, repeated or out of order.
     Sequence,
     /// The entry does not follow the one before it.
     PrevHash,
@@ -18,69 +18,69 @@ pub enum Reason {
     EntryHash,
     /// The key set does not have the entry's key.
     UnknownKey,
-    /// The key changed without the old one saying so.
+    /// The key changed without an announcement by the old key.
     UnannouncedKey,
-    /// The entry is later than its key's revocation.
+    /// The key of the entry was revoked before.
     RevokedKey,
-    /// The signature is not the key's.
+    /// The signature does not match the key.
     Signature,
-    /// The trail does not begin at its beginning, and nothing in it says why.
+    /// The first entries are missing, and nothing accounts for them.
     MissingStart,
-    /// The checkpoint itself cannot be believed.
+    /// The checkpoint itself cannot be trusted.
     Checkpoint,
-    /// The trail has another entry where the checkpoint was taken.
+    /// The trail has another entry at the checkpoint's position.
     Rewritten,
-    /// The trail ends before the checkpoint does.
+    /// The trail ends before the checkpoint's position.
     CutOff,
 }
 
-/// The first place at which a trail is broken.
+/// The first fault of a trail.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Broken {
-    /// The sequence number that belongs there; none if the checkpoint itself is at fault.
+    /// The expected sequence number; none if the checkpoint itself is at fault.
     pub sequence: Option<u64>,
-    /// The line, from 1, where lines were read.
+    /// The line number, from 1, if lines were read.
     pub line: Option<u64>,
-    /// The id of the entry that was found there.
+    /// The id of the entry at this position.
     pub id: Option<String>,
-    /// Why, as a word.
+    /// The reason as a word.
     pub reason: Reason,
-    /// Why, as a sentence.
+    /// The reason as a sentence.
     pub message: String,
 }
 
-/// How the trail stands to the newest checkpoint that was given. It agrees with the others too, or begins after them.
+/// How the trail relates to the newest checkpoint. The older ones match too, or the trail begins after them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum AtCheckpoint {
-    /// It has the checkpoint's hash at the checkpoint's place.
+    /// The trail has the checkpoint's hash at the checkpoint's position.
     Matches,
-    /// It begins only after the checkpoint's place, so they cannot be compared.
+    /// The trail begins after the checkpoint's position, so they cannot be compared.
     BeginsLater,
 }
 
-/// What a verification found. The counts are of entries that were found good.
+/// The result of a verification. The counts cover the entries that are good.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Report {
-    /// How many entries are good: all of them, or those before the first bad one.
+    /// The number of good entries: all of them, or those before the first fault.
     pub event_count: u64,
-    /// The first good one's sequence number.
+    /// The sequence number of the first good entry.
     pub first_sequence: Option<u64>,
-    /// The last good one's.
+    /// The sequence number of the last good entry.
     pub last_sequence: Option<u64>,
-    /// The first bad place; none in a good trail.
+    /// The first fault; none in a valid trail.
     pub broken_at: Option<Broken>,
-    /// How many good entries were signed, before its revocation, by a key that is revoked now. Who stole the key could have
-    /// made them too: only a checkpoint from before that time, kept elsewhere, tells.
+    /// The number of good entries signed by a key before its revocation. A thief of the key could have made them too. Only a
+    /// checkpoint from before the theft, stored elsewhere, can tell.
     pub signed_by_revoked: u64,
-    /// Whether signatures were checked at all.
+    /// Whether signatures were checked.
     pub signatures_checked: bool,
-    /// How a good trail stands to the checkpoint, if one was given.
+    /// How a valid trail relates to the checkpoint, if one was given.
     pub checkpoint: Option<AtCheckpoint>,
 }
 
 impl Report {
-    /// Whether nothing is wrong.
+    /// Whether no fault was found.
     pub fn is_valid(&self) -> bool {
         self.broken_at.is_none()
     }

@@ -1,17 +1,17 @@
-//! Signatures, which are nearly all of a verification's work, checked many at a time on all cores.
+//! Checks many signatures at a time on all cores, because signatures take nearly all of a verification's time.
 
 use super::chain::Link;
 
-/// So many wait at most: some hundred kilobytes, and enough work to be worth handing out.
+/// The maximum number of pending signatures: a few hundred kilobytes, and enough work for several threads.
 pub(super) const PENDING_MAX: usize = 4_096;
-/// A thread costs as much as a few checks.
+/// Starting a thread costs as much as a few checks.
 const PER_THREAD_MIN: usize = 32;
 
-/// A signature that is not yet checked.
+/// A signature that is not checked yet.
 #[derive(Debug)]
 pub(super) struct Pending {
     pub(super) link: Link,
-    /// Whose it is, should it be wrong.
+    /// The entry to report if the signature is wrong.
     pub(super) line: Option<u64>,
     pub(super) id: String,
 }
@@ -22,7 +22,7 @@ impl Pending {
     }
 }
 
-/// Where the first wrong one stands.
+/// The position of the first wrong one.
 pub(super) fn first_wrong(pending: &[Pending], threads: usize) -> Option<usize> {
     let per_thread = pending.len().div_ceil(threads.max(1)).max(PER_THREAD_MIN);
     let wrong_in = |part: &[Pending]| part.iter().position(|one| !one.is_good());
@@ -31,7 +31,7 @@ pub(super) fn first_wrong(pending: &[Pending], threads: usize) -> Option<usize> 
     }
     std::thread::scope(|scope| {
         let parts = pending.chunks(per_thread).map(|part| scope.spawn(move || wrong_in(part))).collect::<Vec<_>>();
-        // A check that panicked has found nothing good.
+        // A check that panicked counts as failed.
         let found = parts.into_iter().map(|part| part.join().unwrap_or(Some(0)));
         found.enumerate().find_map(|(index, wrong)| Some(index * per_thread + wrong?))
     })

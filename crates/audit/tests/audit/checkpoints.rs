@@ -1,4 +1,4 @@
-//! What a checkpoint kept elsewhere shows beyond the chain.
+//! What a checkpoint stored elsewhere proves beyond the chain.
 
 use audit::verify::AtCheckpoint;
 use audit::{Checkpoint, EntryHash, Jwks, Reason, SigningKey, Verifier};
@@ -7,7 +7,7 @@ use serde_json::json;
 use crate::trail::{Trail, WORKSPACE, broken_at, verify};
 
 #[test]
-fn a_trail_that_went_on_agrees_with_its_checkpoint() {
+fn a_longer_trail_matches_its_checkpoint() {
     let mut trail = Trail::of(3);
     let checkpoint = trail.checkpoint();
     for _ in 0..2 {
@@ -23,7 +23,7 @@ fn a_trail_that_went_on_agrees_with_its_checkpoint() {
 }
 
 #[test]
-fn a_cut_off_tail_is_seen() {
+fn a_cut_off_tail_is_found() {
     let trail = Trail::of(5);
     let checkpoint = trail.checkpoint();
     for kept in [0, 1, 4] {
@@ -36,17 +36,17 @@ fn a_cut_off_tail_is_seen() {
 }
 
 #[test]
-fn a_chain_written_anew_is_seen() {
+fn a_rewritten_chain_is_found() {
     let trail = Trail::of(5);
     let mut anew = Trail::of(3);
     anew.add("tool.called", json!({"tool": "something else"}));
     anew.add("tool.called", json!({}));
     assert!(anew.verify().is_valid(), "the chain alone does not show it");
     broken_at(&verify(&anew.lines, &anew.jwks(), Some(&trail.checkpoint())), 5, Reason::Rewritten);
-    // Another fault before it is the first.
+    // An earlier fault is reported first.
     anew.lines.remove(1);
     broken_at(&verify(&anew.lines, &anew.jwks(), Some(&trail.checkpoint())), 2, Reason::Sequence);
-    // Nothing is said about the checkpoint where the trail is not believed up to it.
+    // The report has no verdict on the checkpoint if a fault comes before it.
     let mut forged = trail.lines.clone();
     let signature =
         |line: &str| serde_json::from_str::<serde_json::Value>(line).unwrap()["signature"].as_str().unwrap().to_owned();
@@ -55,7 +55,7 @@ fn a_chain_written_anew_is_seen() {
 }
 
 #[test]
-fn a_checkpoint_that_cannot_be_believed_is_told() {
+fn an_untrustworthy_checkpoint_is_reported() {
     let mut trail = Trail::of(2);
     let good = trail.checkpoint();
     let other = SigningKey::from_seed(&[9; 32]);
@@ -80,7 +80,7 @@ fn a_checkpoint_that_cannot_be_believed_is_told() {
 }
 
 #[test]
-fn a_checkpoint_of_another_workspace_does_not_fit() {
+fn a_checkpoint_of_another_workspace_is_refused() {
     let trail = Trail::of(2);
     let checkpoint = Checkpoint::sign("prj_other", 2, &trail.head(), trail.now, &trail.key);
     broken_at(&verify(&trail.lines, &trail.jwks(), Some(&checkpoint)), 1, Reason::Workspace);
@@ -88,7 +88,7 @@ fn a_checkpoint_of_another_workspace_does_not_fit() {
 }
 
 #[test]
-fn of_many_checkpoints_every_one_counts() {
+fn every_checkpoint_is_checked() {
     let mut trail = Trail::new();
     let mut checkpoints = vec![trail.checkpoint()];
     for _ in 0..5 {
@@ -103,7 +103,7 @@ fn of_many_checkpoints_every_one_counts() {
     let report = verify(&trail.lines, &checkpoints);
     assert_eq!((report.is_valid(), report.checkpoint), (true, Some(AtCheckpoint::Matches)));
     broken_at(&verify(&trail.lines[..4], &checkpoints), 5, Reason::CutOff);
-    // One that was taken of another trail, among many that fit.
+    // A checkpoint of another trail among many that match.
     let other = Checkpoint::sign(WORKSPACE, 3, &trail.hashes[0], trail.now, &trail.key);
     broken_at(&verify(&trail.lines, &[checkpoints.clone(), vec![other]].concat()), 3, Reason::Rewritten);
     let forged = Checkpoint { size: 2, ..checkpoints[4].clone() };

@@ -1,4 +1,4 @@
-//! The test vector in docs/audit-format.md, read from the document itself: what it says is what the code does.
+//! Checks that the code produces the test vector in docs/audit-format.md, read from the document itself.
 
 use std::path::Path;
 
@@ -56,7 +56,7 @@ fn drafts() -> [Draft; 3] {
 }
 
 #[test]
-fn the_vector_is_what_the_code_writes() {
+fn the_code_writes_the_documented_vector() {
     let document = document();
     let seed: Vec<u8> = (0..32).collect();
     assert_eq!(block(&document, "Seed"), base::secret::hex(&seed));
@@ -91,7 +91,7 @@ fn the_second_entry_is_hashed_as_the_document_shows() {
 }
 
 #[test]
-fn the_vector_is_verified_from_the_document_alone() {
+fn the_documented_vector_is_valid() {
     let document = document();
     let keys = Jwks::parse(block(&document, "JWKS").as_bytes()).unwrap();
     let checkpoint = Checkpoint::parse(block(&document, "Checkpoint").as_bytes()).unwrap();
@@ -102,7 +102,7 @@ fn the_vector_is_verified_from_the_document_alone() {
 }
 
 #[test]
-fn the_announcement_vouches_for_a_trail_that_begins_with_the_third() {
+fn the_announcement_accounts_for_the_two_missing_entries() {
     let document = document();
     let keys = Jwks::parse(block(&document, "JWKS").as_bytes()).unwrap();
     let third = block(&document, "Entries").lines().nth(2).unwrap();

@@ -1,4 +1,4 @@
-//! What is hashed and what a line says, byte by byte.
+//! Checks the hashed bytes and the exported bytes of an event.
 
 use audit::{Entry, EntryHash, LINE_BYTES_MAX, SigningKey, canonical};
 use serde_json::{Value, json};
@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use crate::trail::{Trail, WORKSPACE};
 
 #[test]
-fn what_is_hashed_is_the_line_without_its_seal_in_canonical_form() {
+fn the_hash_covers_the_canonical_line_without_its_seal() {
     let mut trail = Trail::of(2);
     trail.add("policy.changed", json!({"é": 1, "\u{fb33}": [1e21, -0.0, 4.50], "😀": null, "a": {"z": "\u{1f}", "b": true}}));
     for (line, hash) in trail.lines.iter().zip(&trail.hashes) {
@@ -26,7 +26,7 @@ fn sha256(text: &str) -> String {
 }
 
 #[test]
-fn a_line_has_the_promised_members_in_the_promised_order() {
+fn a_line_has_the_documented_members_in_order() {
     let line = Trail::of(1).lines.remove(0);
     let names = [
         "id",
@@ -52,7 +52,7 @@ fn a_line_has_the_promised_members_in_the_promised_order() {
 }
 
 #[test]
-fn an_answer_says_the_same_as_a_line() {
+fn an_api_answer_equals_a_line() {
     let trail = Trail::new();
     let prepared = trail.draft("x", json!({"b": 1, "a": "é"})).prepare().unwrap();
     assert_eq!(prepared.event().payload, r#"{"a":"é","b":1}"#);
@@ -64,7 +64,7 @@ fn an_answer_says_the_same_as_a_line() {
 }
 
 #[test]
-fn the_place_and_the_key_matter() {
+fn position_and_key_change_the_seal() {
     let trail = Trail::new();
     let prepared = trail.draft("x", json!({})).prepare().unwrap();
     let sealed = prepared.seal(1, &EntryHash::GENESIS, &trail.key);
@@ -78,7 +78,7 @@ fn the_place_and_the_key_matter() {
 }
 
 #[test]
-fn what_could_not_be_read_back_is_not_written() {
+fn unreadable_events_are_not_written() {
     let trail = Trail::new();
     let refused = |payload: Value| trail.draft("x", payload).prepare().unwrap_err().log().unwrap().to_owned();
     assert!(refused(json!({"bytes": u64::MAX})).contains("18446744073709551615 is beyond 2^53 - 1"));
@@ -90,7 +90,7 @@ fn what_could_not_be_read_back_is_not_written() {
         let draft = audit::Draft { occurred_at: base::Timestamp::from_ms(ms), ..trail.draft("x", json!({})) };
         assert!(draft.prepare().is_err(), "{ms}");
     }
-    // The longest that is written is read.
+    // The longest line that is written can be read.
     let mut trail = Trail::new();
     trail.add("x", json!("x".repeat(LINE_BYTES_MAX - 2_000)));
     assert!(trail.verify().is_valid());

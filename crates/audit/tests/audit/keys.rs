@@ -1,4 +1,4 @@
-//! Keys come and go: rotation is announced by the old key, revocation has a time.
+//! Rotation and revocation of keys: the old key announces a rotation, and a revocation has a time.
 
 use audit::{Jwks, Reason, SigningKey, announce};
 use base::Timestamp;
@@ -7,7 +7,7 @@ use serde_json::json;
 use crate::trail::{START_MS, Trail, broken_at, verify};
 
 #[test]
-fn an_announced_key_takes_over() {
+fn an_announced_key_signs_from_then_on() {
     let mut trail = Trail::of(2);
     trail.rotate(2);
     trail.add("x", json!({}));
@@ -28,7 +28,7 @@ fn an_unannounced_key_is_refused() {
     trail.add("x", json!({}));
     broken_at(&trail.verify(), 3, Reason::UnannouncedKey);
 
-    // Announced, but another one signs: the old one, or a third.
+    // The rotation is announced, but another key signs: the old one, or a third one.
     for seed in [1, 3] {
         let mut trail = Trail::of(2);
         trail.rotate(2);
@@ -40,7 +40,7 @@ fn an_unannounced_key_is_refused() {
 }
 
 #[test]
-fn an_announcement_must_name_the_key_and_be_the_old_ones() {
+fn an_announcement_names_the_new_key_and_the_old_key_signs_it() {
     let keys = [1, 2, 3].map(|seed| SigningKey::from_seed(&[seed; 32]).verifying_key().clone());
     let good = announce::key_rotated(&keys[0], &keys[1]);
     let wrong = [
@@ -64,7 +64,7 @@ fn an_announcement_must_name_the_key_and_be_the_old_ones() {
 }
 
 #[test]
-fn a_revoked_key_is_believed_up_to_its_revocation() {
+fn a_revoked_key_is_trusted_up_to_its_revocation() {
     // Four events a second from 0.007 s on: the key is revoked in the second of the fourth to seventh.
     let mut trail = Trail::of(9);
     trail.revoke(0, Timestamp::from_ms(START_MS + 1_000));
@@ -87,7 +87,7 @@ fn revoking_the_active_key_rotates_first() {
     }
     let report = trail.verify();
     assert_eq!((report.is_valid(), report.event_count, report.signed_by_revoked), (true, 14, 4), "{report:?}");
-    // Only those before the fault are counted.
+    // Only entries before the fault are counted.
     trail.lines[1] = trail.lines[1].replace("kits.list", "kits.lisp");
     assert_eq!(trail.verify().signed_by_revoked, 1);
 }

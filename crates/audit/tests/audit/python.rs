@@ -1,4 +1,4 @@
-//! A second verifier that shares no code with ours (examples/verify_audit.py) comes to the same verdict about every trail.
+//! A second verifier that shares no code with ours (examples/verify_audit.py) reaches the same verdict on every trail.
 
 use std::path::Path;
 use std::process::Command;
@@ -12,7 +12,7 @@ use testkit::python::PythonPackages;
 
 use crate::trail::{START_MS, Trail, WORKSPACE, verify};
 
-/// Python, and a folder for the files that it reads.
+/// Python, and a folder for its input files.
 struct Auditor {
     packages: PythonPackages,
     folder: tempfile::TempDir,
@@ -24,7 +24,7 @@ impl Auditor {
         Self { packages: PythonPackages::install(&requirements), folder: tempfile::tempdir().unwrap() }
     }
 
-    /// Checks that both say the same: good, or bad at the same place.
+    /// Checks that both verifiers agree: valid, or broken at the same position.
     #[track_caller]
     fn compare(&self, what: &str, lines: &[String], keys: &Jwks, checkpoint: Option<&Checkpoint>) -> Report {
         let file = |name: &str, text: String| {
@@ -84,7 +84,7 @@ fn both_verifiers_agree_about_good_trails() {
     good("large", &trail);
 }
 
-/// Values that are easily written in another way: doubles of every size, names in every order, every escape.
+/// Values that are easily written in another form: doubles of every size, names in every order, every escape.
 fn values() -> Trail {
     let mut trail = Trail::new();
     let mut bits: u64 = 0x9e37_79b9_7f4a_7c15;
@@ -93,7 +93,7 @@ fn values() -> Trail {
             bits ^= bits << 13;
             bits ^= bits >> 7;
             bits ^= bits << 17;
-            // All exponents, then those of everyday numbers, then halves, quarters and the like, where two spellings are close.
+            // All exponents, then the ones of everyday numbers, then halves, quarters and so on, where two spellings are close.
             let double = match index % 3 {
                 0 => f64::from_bits(bits),
                 1 => f64::from_bits(bits >> 12 | (1_003 + bits % 70) << 52),
@@ -164,13 +164,13 @@ fn both_verifiers_agree_about_tampered_lines() {
         let report = auditor.compare(&lines[2].chars().take(900).collect::<String>(), &lines, &trail.jwks(), None);
         assert_eq!(report.broken_at.unwrap().line, Some(3));
     }
-    // The same, said otherwise.
+    // The same value in another spelling.
     for line in [format!("\t{good}\r"), good.replacen("0.1", "1000E-4", 1), good.replacen("kits", "\\u006bits", 1)] {
         assert!(auditor.compare("respelled", &[trail.lines[0].clone(), line], &trail.jwks(), None).is_valid());
     }
 }
 
-/// A signature with the group's order added to its second half: the same equation, another number.
+/// A signature with the group's order added to its second half: the equation still holds, but the number differs.
 fn beyond_the_order(signature: &str) -> String {
     let mut bytes = BASE64.decode(signature).unwrap();
     let order = 27_742_317_777_372_353_535_851_937_790_883_648_493_u128.to_le_bytes();
@@ -214,7 +214,7 @@ fn both_verifiers_agree_about_chains_keys_and_checkpoints() {
     for size in [5, 6] {
         let head = trail.hashes[size - 1];
         let checkpoint = Checkpoint::sign(WORKSPACE, u64::try_from(size).unwrap(), &head, trail.now, &trail.key);
-        assert_eq!(auditor.compare("written anew", &anew.lines, &keys, Some(&checkpoint)).is_valid(), size == 5);
+        assert_eq!(auditor.compare("rewritten", &anew.lines, &keys, Some(&checkpoint)).is_valid(), size == 5);
     }
     for wrong in [
         Checkpoint { size: 1, ..checkpoint.clone() },
@@ -267,7 +267,7 @@ fn both_verifiers_agree_about_rotation_and_retention() {
 }
 
 #[test]
-fn the_example_is_short_enough_to_be_read() {
+fn the_example_is_short() {
     let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/verify_audit.py");
     assert!(std::fs::read_to_string(script).unwrap().lines().count() <= 100);
 }

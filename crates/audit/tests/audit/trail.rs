@@ -1,4 +1,4 @@
-//! A trail as a server writes it, one line after the other.
+//! A trail as a server writes it, line by line.
 
 use audit::{Checkpoint, Draft, EntryHash, Jwk, Jwks, Report, SigningKey, Verifier, announce};
 use base::Timestamp;
@@ -23,7 +23,7 @@ impl Trail {
         Self { keys: vec![Jwk::new(key.verifying_key().clone(), now)], key, lines: Vec::new(), hashes: Vec::new(), now }
     }
 
-    /// A trail of so many events.
+    /// A trail with this number of events.
     pub(crate) fn of(count: usize) -> Self {
         let mut trail = Self::new();
         for index in 0..count {
@@ -72,7 +72,7 @@ impl Trail {
         self.replace_key(new);
     }
 
-    /// The new key signs without a word.
+    /// The new key signs without an announcement.
     pub(crate) fn replace_key(&mut self, new: SigningKey) {
         self.keys.push(Jwk::new(new.verifying_key().clone(), self.now));
         self.key = new;
@@ -100,7 +100,7 @@ pub(crate) fn verify(lines: &[String], keys: &Jwks, checkpoint: Option<&Checkpoi
     let mut verifier = Verifier::new(keys, checkpoint.cloned(), None);
     verifier.push_lines(lines.join("\n").as_bytes()).unwrap();
     let report = verifier.finish();
-    // Without signatures everything but those is found at the same place.
+    // Without signatures, every other fault is found at the same position.
     let mut fast = Verifier::new(keys, checkpoint.cloned(), None).without_signatures();
     lines.iter().for_each(|line| fast.push_line(line.as_bytes()));
     let fast = fast.finish();
@@ -109,7 +109,7 @@ pub(crate) fn verify(lines: &[String], keys: &Jwks, checkpoint: Option<&Checkpoi
     report
 }
 
-/// Checks that a trail is broken at a place, for a reason.
+/// Checks that a trail is broken at this entry for this reason.
 #[track_caller]
 pub(crate) fn broken_at(report: &Report, sequence: u64, reason: audit::Reason) {
     let broken = report.broken_at.as_ref().unwrap_or_else(|| panic!("not broken: {report:?}"));

@@ -1,4 +1,4 @@
-//! `toolcrib agent`: machine identities for the agent door.
+//! `toolcrib agent`: manages registered agents, which log in with their own key and secret.
 
 use std::io::{IsTerminal, Read};
 
@@ -7,14 +7,14 @@ use base::AgentId;
 use clap::{Args, Subcommand};
 use serde_json::{Value, json};
 
-use super::{ListArgs, said};
+use super::{ListArgs, request_body};
 use crate::client::{encode, post_public};
 use crate::environment;
 use crate::opening::ToolNames;
 use crate::output::{self, Column};
 use crate::workplace::{ClientArgs, ProjectArg, Workplace};
 
-/// Most that is read of an agent's key and secret.
+/// Maximum input size for an agent's key and secret.
 const CREDENTIAL_BYTES_MAX: u64 = 64 * 1024;
 
 const COLUMNS: [Column; 6] = [
@@ -26,7 +26,7 @@ const COLUMNS: [Column; 6] = [
     ("DISABLED", "/disabled"),
 ];
 
-/// Agents: machine identities with a key, a secret, scopes and an explicit list of tools.
+/// Manages registered agents: machine identities with a key, a secret, scopes and a list of tools.
 #[derive(Args, Debug)]
 pub(crate) struct AgentArgs {
     #[command(flatten)]
@@ -47,50 +47,50 @@ enum Verb {
     /// Register an agent; its secret is shown once
     #[command(after_help = "Example:\n  toolcrib agent add reviewer --scope bricks:read --tool bricks.list")]
     Add {
-        /// Its name
+        /// Name of the agent
         name: String,
-        /// Project it works in, by id or name; without one it sees no project tools
+        /// Project, by id or name; without one the agent has no project tools
         #[arg(long, value_name = "PROJECT")]
         project: Option<String>,
-        /// What it may do (repeatable)
+        /// Scope to grant (repeatable)
         #[arg(long = "scope", value_name = "SCOPE", value_delimiter = ',', required = true)]
         scopes: Vec<String>,
-        /// Tool it may see (repeatable)
+        /// Tool to allow (repeatable)
         #[arg(long = "tool", value_name = "TOOL", value_delimiter = ',', required = true)]
         tools: Vec<String>,
-        /// How its tools are listed: safe is for clients that break on names with a dot
+        /// How tool names are spelled; `safe` is for clients that reject dots
         #[arg(long, value_name = "NAMES")]
         tool_names: Option<ToolNames>,
-        /// Calls it may make in a minute [default: the server's]
+        /// Maximum calls per minute [default: the server's limit]
         #[arg(long, value_name = "N")]
         per_minute: Option<u32>,
     },
-    /// Change an agent; it holds from the next request
+    /// Change an agent, effective on its next request
     Set {
         /// Agent, by id or name
         agent: String,
-        /// What it may do from now on (repeatable)
+        /// Scope to grant; replaces all current scopes (repeatable)
         #[arg(long = "scope", value_name = "SCOPE", value_delimiter = ',')]
         scopes: Vec<String>,
-        /// Tool it may see from now on (repeatable)
+        /// Tool to allow; replaces all current tools (repeatable)
         #[arg(long = "tool", value_name = "TOOL", value_delimiter = ',')]
         tools: Vec<String>,
-        /// Lock it out: its tokens die at once
+        /// Disable the agent and revoke its tokens
         #[arg(long, conflicts_with = "enable")]
         disable: bool,
-        /// Let it in again
+        /// Enable the agent again
         #[arg(long)]
         enable: bool,
-        /// Calls it may make in a minute
+        /// Maximum calls per minute
         #[arg(long, value_name = "N")]
         per_minute: Option<u32>,
     },
-    /// Give an agent a new secret, shown once; the old one and its tokens die at once
+    /// Rotate an agent's secret; the old secret and its tokens stop working at once
     Rotate {
         /// Agent, by id or name
         agent: String,
     },
-    /// Trade an agent's key and secret for a token of fifteen minutes, as an HTTP header
+    /// Exchange an agent's key and secret for a 15-minute access token
     #[command(after_help = TOKEN)]
     Token,
     /// Remove an agent and its tokens
@@ -105,11 +105,11 @@ Examples:
   toolcrib agent token
   cat agent.json | toolcrib agent token --url https://crib.example
 
-Prints {\"Authorization\": \"Bearer …\"}, as an MCP client's header helper does.
-The agent's key and secret come from TOOLCRIB_AGENT_KEY and
-TOOLCRIB_AGENT_SECRET, or from stdin: what `toolcrib agent add --json` printed,
-or the key on one line and the secret on the next. --json prints the server's
-whole answer, with the time when the token ends.";
+Prints {\"Authorization\": \"Bearer …\"}, the format that an MCP client's header
+helper returns. The key and secret come from TOOLCRIB_AGENT_KEY and
+TOOLCRIB_AGENT_SECRET, or from stdin: either the output of
+`toolcrib agent add --json`, or the key on one line and the secret on the next.
+--json prints the server's full response, with the token's expiry time.";
 
 pub(crate) async fn run(args: AgentArgs) -> Result<()> {
     if matches!(args.verb, Verb::Token) {
@@ -128,7 +128,7 @@ pub(crate) async fn run(args: AgentArgs) -> Result<()> {
                 None => None,
             };
             let names = tool_names.map(|names| json!(if names == ToolNames::Safe { "safe" } else { "canonical" }));
-            let body = said([
+            let body = request_body([
                 ("name", Some(json!(name))),
                 ("projectId", project),
                 ("scopes", Some(json!(scopes))),
@@ -139,7 +139,7 @@ pub(crate) async fn run(args: AgentArgs) -> Result<()> {
             print_secret(&place, &place.api.post(&place.path("/agents"), &body).await?)
         }
         Verb::Set { agent, scopes, tools, disable, enable, per_minute } => {
-            let body = said([
+            let body = request_body([
                 ("scopes", (!scopes.is_empty()).then(|| json!(scopes))),
                 ("tools", (!tools.is_empty()).then(|| json!(tools))),
                 ("disabled", (disable || enable).then(|| json!(disable))),
@@ -155,7 +155,7 @@ pub(crate) async fn run(args: AgentArgs) -> Result<()> {
             place.api.delete(&place.path(&format!("/agents/{}", encode(&id)))).await?;
             place.print_as(&json!({ "removed": id }), || format!("removed {agent}"))
         }
-        // It needs no workplace: an agent has its own credential.
+        // Handled above: it uses the agent's own credential.
         Verb::Token => Ok(()),
     }
 }
@@ -169,11 +169,11 @@ async fn token(client: &ClientArgs) -> Result<()> {
         return output::print_json(&answer);
     }
     let token = answer.get("access_token").and_then(Value::as_str);
-    let token = token.context("the server's answer holds no token: `toolcrib doctor` compares the versions")?;
+    let token = token.context("the server's response has no token; run `toolcrib doctor` to compare versions")?;
     output::print(&json!({ "Authorization": format!("Bearer {token}") }).to_string())
 }
 
-/// An agent's key and secret, from the environment, else from stdin.
+/// Reads an agent's key and secret from the environment, or else from stdin.
 fn credential(input: std::io::Stdin) -> Result<(String, String)> {
     let (key, secret) = (environment::text(environment::AGENT_KEY), environment::text(environment::AGENT_SECRET));
     if let Some(both) = key.zip(secret) {
@@ -181,18 +181,16 @@ fn credential(input: std::io::Stdin) -> Result<(String, String)> {
     }
     let (name, secret) = (environment::AGENT_KEY, environment::AGENT_SECRET);
     if input.is_terminal() {
-        bail!("there is no agent to get a token for: set {name} and {secret}, or write its key and secret to stdin");
+        bail!("no agent credential; set {name} and {secret}, or write the agent's key and secret to stdin");
     }
     let mut text = String::new();
     input.lock().take(CREDENTIAL_BYTES_MAX).read_to_string(&mut text).context("cannot read the agent's key and secret")?;
     parse_credential(&text).with_context(|| {
-        format!(
-            "stdin holds no agent's key and secret: write what `toolcrib agent add --json` printed, or set {name} and {secret}"
-        )
+        format!("no agent credential on stdin; write the output of `toolcrib agent add --json`, or set {name} and {secret}")
     })
 }
 
-/// `{"agent_key": …, "agent_secret": …}`, or the two on lines of their own.
+/// Parses `{"agent_key": …, "agent_secret": …}`, or the key on one line and the secret on the next.
 fn parse_credential(text: &str) -> Option<(String, String)> {
     if let Ok(Value::Object(members)) = serde_json::from_str(text) {
         let member = |name: &str| members.get(name).and_then(Value::as_str).map(str::to_owned);
@@ -208,7 +206,7 @@ fn rate(per_minute: u32) -> Value {
 
 fn print_secret(place: &Workplace, answer: &Value) -> Result<()> {
     place.print(answer)?;
-    eprintln!("The secret is shown this once: keep it now.");
+    output::tell("The secret is shown only once; save it now.");
     Ok(())
 }
 
@@ -226,7 +224,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_credential_is_json_or_two_lines() {
+    fn credential_is_json_or_two_lines() {
         let both = Some(("k".to_owned(), "s".to_owned()));
         assert_eq!(parse_credential(r#"{"agent_id": "a", "agent_key": "k", "agent_secret": "s"}"#), both);
         assert_eq!(parse_credential("k\r\ns\n"), both);

@@ -1,4 +1,4 @@
-//! `toolcrib bench`: what the server costs, as ratios to a yardstick measured in the same run.
+//! `toolcrib bench`: measures the server, mostly as ratios to a baseline measured in the same run.
 
 use std::net::SocketAddr;
 use std::path::PathBuf;
@@ -9,7 +9,7 @@ use clap::{Args, Subcommand};
 
 use crate::output;
 
-/// Measures a server of its own, in a folder of its own.
+/// Runs benchmarks on a temporary server with a temporary data folder.
 #[derive(Args, Debug)]
 pub(crate) struct BenchArgs {
     #[command(subcommand)]
@@ -18,108 +18,122 @@ pub(crate) struct BenchArgs {
 
 #[derive(Subcommand, Debug)]
 enum What {
-    /// The doors beside a bare HTTP echo, writers that share commits, memory and start-up
-    #[command(after_help = "Exit code 1 when a figure misses its aim. Build with --release, or the figures mean nothing.")]
+    /// Compare the MCP endpoints with a bare HTTP echo server
+    #[command(
+        after_help = "Exits with 1 if a result misses its target. Use a release build; debug builds give meaningless results."
+    )]
     Doors {
-        /// Rounds in which the server and its yardsticks take turns
+        /// Rounds; in each, the server and the baselines take turns
         #[arg(long, default_value_t = 40, value_parser = clap::value_parser!(u32).range(1..))]
         rounds: u32,
-        /// Orgs to make before the last measurement; 0 leaves it out
+        /// Orgs to create for the last measurement; 0 skips it
         #[arg(long, default_value_t = 10_000)]
         orgs: u32,
-        /// Print the figures as JSON
+        /// Print the results as JSON
         #[arg(long)]
         json: bool,
     },
-    /// A fleet of clients: calls in a second, P50, P99, failed calls and peak memory
-    #[command(after_help = "Exit code 1 when a figure misses its aim. Build with --release, or the figures mean nothing.")]
+    /// Run many clients; measure calls per second, P50, P99, failed calls and peak memory
+    #[command(
+        after_help = "Exits with 1 if a result misses its target. Use a release build; debug builds give meaningless results."
+    )]
     Load {
-        /// Clients, each with one call under way
+        /// Clients, each with one call in flight
         #[arg(long, default_value_t = 1_000, value_parser = clap::value_parser!(u16).range(1..=1_000))]
         clients: u16,
-        /// How long each of the two loads lasts: each client as fast as it is answered, then all at a fixed rate
+        /// Seconds per phase; in the first phase clients call as fast as they can, in the second at a fixed rate
         #[arg(long, default_value_t = 20, value_parser = clap::value_parser!(u64).range(1..))]
         seconds: u64,
-        /// Calls in a second of the load at a fixed rate [default: half of what the first load reached]
+        /// Calls per second in the second phase [default: half of what the first phase reached]
         #[arg(long, value_name = "N")]
         rate: Option<f64>,
-        /// Print the figures as JSON
+        /// Print the results as JSON
         #[arg(long)]
         json: bool,
     },
-    /// What the gate, policies and the audit trail add to a call
-    #[command(after_help = "Exit code 1 when a figure misses its aim. Build with --release, or the figures mean nothing.")]
+    /// Measure how much access checks, policies and the audit trail add to a call
+    #[command(
+        after_help = "Exits with 1 if a result misses its target. Use a release build; debug builds give meaningless results."
+    )]
     Governance {
-        /// Rounds in which what is compared takes turns, and of which the median counts
+        /// Rounds; in each, the variants take turns, and the median counts
         #[arg(long, default_value_t = 40, value_parser = clap::value_parser!(u32).range(1..))]
         rounds: u32,
-        /// Entries of the trail that is verified
+        /// Entries in the audit trail to verify
         #[arg(long, default_value_t = 50_000)]
         entries: u64,
-        /// Print the figures as JSON
+        /// Print the results as JSON
         #[arg(long)]
         json: bool,
     },
-    /// A long audit trail: its pages through every filter, and its export
-    #[command(after_help = "Exit code 1 when a figure misses its aim. Build with --release, or the figures mean nothing.")]
+    /// List a long audit trail with every filter, and export it
+    #[command(
+        after_help = "Exits with 1 if a result misses its target. Use a release build; debug builds give meaningless results."
+    )]
     Audit {
-        /// Entries of the trail
+        /// Entries in the audit trail
         #[arg(long, default_value_t = 1_000_000)]
         entries: u64,
-        /// Requests for each figure
+        /// Requests per result
         #[arg(long, default_value_t = 200)]
         requests: usize,
-        /// Print the figures as JSON
+        /// Print the results as JSON
         #[arg(long)]
         json: bool,
     },
-    /// Memory: callers that remember, one that asks, beside another server
-    #[command(after_help = "Exit code 1 when a figure misses its aim. Build with --release, or the figures mean nothing.\n\
-                            Try --peer 'npx --yes @modelcontextprotocol/server-memory'.")]
+    /// Measure writing and searching memory, and compare with another server
+    #[command(
+        after_help = "Exits with 1 if a result misses its target. Use a release build; debug builds give meaningless results.\n\
+                            Try --peer 'npx --yes @modelcontextprotocol/server-memory'."
+    )]
     Memory {
-        /// Observations to ask among
+        /// Observations to search
         #[arg(long, default_value_t = 10_000)]
         observations: usize,
-        /// Questions for each figure
+        /// Queries per result
         #[arg(long, default_value_t = 300)]
         questions: usize,
-        /// Projects that nobody asks
+        /// Additional idle projects
         #[arg(long, default_value_t = 1_000)]
         projects: usize,
-        /// Command that starts another MCP memory server on its standard input and output, to be asked the same
+        /// Command that starts another MCP memory server on stdio, to compare with
         #[arg(long, value_name = "COMMAND")]
         peer: Option<String>,
-        /// Print the figures as JSON
+        /// Print the results as JSON
         #[arg(long)]
         json: bool,
     },
-    /// The parts of the search engine: vectors of questions, nearest vectors, words
-    #[command(after_help = "Exit code 1 when a figure misses its aim. Build with --release, or the figures mean nothing.")]
+    /// Measure the parts of the search engine: embedding, vector search and word search
+    #[command(
+        after_help = "Exits with 1 if a result misses its target. Use a release build; debug builds give meaningless results."
+    )]
     Search {
-        /// Questions for each figure
+        /// Queries per result
         #[arg(long, default_value_t = 300)]
         questions: usize,
-        /// Items of the large indexes
+        /// Items in the large indexes
         #[arg(long, default_value_t = 100_000)]
         items: usize,
-        /// Print the figures as JSON
+        /// Print the results as JSON
         #[arg(long)]
         json: bool,
     },
-    /// Walks over a knowledge graph of a million triplets, beside plain lists
-    #[command(after_help = "Exit code 1 when a figure misses its aim. Build with --release, or the figures mean nothing.")]
+    /// Measure walks over a large knowledge graph, and compare with plain adjacency lists
+    #[command(
+        after_help = "Exits with 1 if a result misses its target. Use a release build; debug builds give meaningless results."
+    )]
     Graph {
-        /// Triplets
+        /// Triplets in the graph
         #[arg(long, default_value_t = 1_000_000)]
         triplets: usize,
-        /// Questions for each figure
+        /// Queries per result
         #[arg(long, default_value_t = 300)]
         questions: usize,
-        /// Print the figures as JSON
+        /// Print the results as JSON
         #[arg(long)]
         json: bool,
     },
-    /// The yardstick: answers every POST with the bytes of a file
+    /// The baseline: answers every POST with the contents of a file
     #[command(hide = true)]
     Echo {
         #[arg(long)]
@@ -129,7 +143,7 @@ enum What {
     },
 }
 
-/// Says whether every figure meets its aim.
+/// Runs a benchmark. Returns whether every result meets its target.
 pub(crate) async fn run(args: BenchArgs) -> Result<bool> {
     match args.what {
         What::Echo { listen, answer } => bench::echo(listen, &answer).await.map(|()| true),
@@ -155,7 +169,7 @@ pub(crate) async fn run(args: BenchArgs) -> Result<bool> {
 }
 
 fn this_binary() -> Result<PathBuf> {
-    std::env::current_exe().context("cannot find this binary")
+    std::env::current_exe().context("cannot find the path of this binary")
 }
 
 fn show(report: &Report, json: bool) -> Result<bool> {

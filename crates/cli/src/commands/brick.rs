@@ -1,23 +1,23 @@
-//! `toolcrib brick` and `toolcrib kit`: building blocks that agents draft and people publish. Whatever changes one is done as a
-//! person, never with a key.
+//! `toolcrib brick` and `toolcrib kit`: building blocks that agents draft and people publish. Every change needs a person's login
+//! instead of a key.
 
 use anyhow::{Context, Result, bail};
 use base::{BrickId, KitId};
 use clap::{Args, Subcommand};
 use serde_json::{Value, json};
 
-use super::{ListArgs, said};
+use super::{ListArgs, request_body};
 use crate::client::encode;
 use crate::output::Column;
 use crate::person::PersonArgs;
 use crate::workplace::{ClientArgs, Workplace};
 
-/// What is different between bricks and kits.
+/// The differences between bricks and kits.
 struct Noun {
     one: &'static str,
     many: &'static str,
     prefix: &'static str,
-    /// What one can be named by, besides its id.
+    /// The fields that can name one, besides its id.
     labels: [&'static str; 2],
     columns: [Column; 5],
 }
@@ -44,7 +44,7 @@ const KIT: Noun = Noun {
     columns: [("ID", "/kit_id"), ("CODE", "/kit_code"), ("NAME", "/name"), ("STATUS", "/status"), ("UPDATED", "/updated_at")],
 };
 
-/// Bricks: building blocks that agents draft and people publish.
+/// Manages bricks: building blocks that agents draft and people publish.
 #[derive(Args, Debug)]
 pub(crate) struct BrickArgs {
     #[command(flatten)]
@@ -53,7 +53,7 @@ pub(crate) struct BrickArgs {
     verb: BrickVerb,
 }
 
-/// Kits: sets of bricks that agents draft and people publish.
+/// Manages kits: sets of bricks that agents draft and people publish.
 #[derive(Args, Debug)]
 pub(crate) struct KitArgs {
     #[command(flatten)]
@@ -64,28 +64,28 @@ pub(crate) struct KitArgs {
 
 #[derive(Subcommand, Debug)]
 enum BrickVerb {
-    /// List them, newest first
+    /// List bricks, newest first
     List(ListArgs),
-    /// Show one in full
+    /// Show a brick with its versions
     Show {
         /// Brick, by id, key or name
         brick: String,
     },
-    /// Draft a further version, as a person
+    /// Draft a new version (needs a login)
     #[command(after_help = "Example:\n  toolcrib brick version tone --rule 'Is the reply friendly and short?'")]
     Version {
         /// Brick, by id, key or name
         brick: String,
-        /// Its rule from now on; @FILE reads it from a file
+        /// Rule of the new version; @FILE reads it from a file
         #[arg(long, value_name = "TEXT")]
         rule: String,
-        /// What it is for from now on
+        /// Description of the new version
         #[arg(long, value_name = "TEXT")]
         description: Option<String>,
         #[command(flatten)]
         person: PersonArgs,
     },
-    /// Publish the newest version, as a person
+    /// Publish the newest version (needs a login)
     #[command(after_help = "Examples:\n  toolcrib brick publish tone\n  pass show crib | toolcrib brick publish tone --email \
                             ada@acme.example \\\n    --password-stdin")]
     Publish {
@@ -94,7 +94,7 @@ enum BrickVerb {
         #[command(flatten)]
         person: PersonArgs,
     },
-    /// Retire it for good, as a person
+    /// Deprecate a brick permanently (needs a login)
     Deprecate {
         /// Brick, by id, key or name
         brick: String,
@@ -105,28 +105,28 @@ enum BrickVerb {
 
 #[derive(Subcommand, Debug)]
 enum KitVerb {
-    /// List them, newest first
+    /// List kits, newest first
     List(ListArgs),
-    /// Show one in full, and whether it can be published
+    /// Show a kit with its versions, and whether it can be published
     Show {
         /// Kit, by id, code or name
         kit: String,
     },
-    /// Draft a further version, as a person; it pins each brick's current version
+    /// Draft a new version, which pins each brick's current version (needs a login)
     #[command(after_help = "Example:\n  toolcrib kit version Replies --brick tone --brick length")]
     Version {
         /// Kit, by id, code or name
         kit: String,
-        /// Brick that it holds from now on, by id, key or name (repeatable, in order)
+        /// Brick of the new version, by id, key or name (repeatable, in order)
         #[arg(long = "brick", value_name = "BRICK", required = true)]
         bricks: Vec<String>,
-        /// What is new
+        /// Release notes
         #[arg(long, value_name = "TEXT")]
         notes: Option<String>,
         #[command(flatten)]
         person: PersonArgs,
     },
-    /// Publish the newest version and the drafts that it holds, as a person
+    /// Publish the newest version and its draft bricks (needs a login)
     #[command(after_help = "Examples:\n  toolcrib kit publish Replies\n  pass show crib | toolcrib kit publish Replies --email \
                             ada@acme.example \\\n    --password-stdin")]
     Publish {
@@ -135,7 +135,7 @@ enum KitVerb {
         #[command(flatten)]
         person: PersonArgs,
     },
-    /// Retire it for good, as a person
+    /// Deprecate a kit permanently (needs a login)
     Deprecate {
         /// Kit, by id, code or name
         kit: String,
@@ -151,7 +151,7 @@ pub(crate) async fn run_brick(args: BrickArgs) -> Result<()> {
         BrickVerb::Show { brick } => show(client, &BRICK, &brick).await,
         BrickVerb::Version { brick, rule, description, person } => {
             let rule = read_text(&rule)?;
-            let body = said([("evaluation_prompt", Some(json!(rule))), ("description", description.map(Value::from))]);
+            let body = request_body([("evaluation_prompt", Some(json!(rule))), ("description", description.map(Value::from))]);
             decide(client, &person, &BRICK, &brick, "versions", async |_| Ok(body)).await
         }
         BrickVerb::Publish { brick, person } => {
@@ -174,7 +174,7 @@ pub(crate) async fn run_kit(args: KitArgs) -> Result<()> {
                 for brick in &bricks {
                     ids.push(json!(id_of(place, &BRICK, brick).await?));
                 }
-                Ok(said([("brick_ids", Some(json!(ids))), ("notes", notes.map(Value::from))]))
+                Ok(request_body([("brick_ids", Some(json!(ids))), ("notes", notes.map(Value::from))]))
             };
             decide(client, &person, &KIT, &kit, "versions", body).await
         }
@@ -195,7 +195,7 @@ async fn show(client: &ClientArgs, noun: &Noun, named: &str) -> Result<()> {
     place.print(&place.api.get(&place.query(&format!("/api/{}/{}", noun.many, encode(&id)))).await?)
 }
 
-/// Has a person decide about one of them: `verb` is the last part of the route.
+/// Changes a brick or kit with a person's login. `verb` is the last part of the route.
 async fn decide(
     client: &ClientArgs,
     person: &PersonArgs,
@@ -216,9 +216,10 @@ async fn decide(
         let version = answer.pointer(&format!("/{}/versions/0/version", noun.one)).and_then(Value::as_u64).unwrap_or_default();
         let one = noun.one;
         place.print_as(&answer, || match verb {
+            "publish" if noun.one == KIT.one => format!("published {one} {id} and its draft bricks"),
             "publish" => format!("published {one} {id}"),
             "deprecate" => format!("deprecated {one} {id}"),
-            _ => format!("drafted version {version} of {one} {id}: `toolcrib {one} publish {id}` publishes it"),
+            _ => format!("drafted version {version} of {one} {id}; publish it with `toolcrib {one} publish {id}`"),
         })
     };
     let outcome = decided.await;
@@ -230,12 +231,12 @@ async fn id_of(place: &Workplace, noun: &Noun, named: &str) -> Result<String> {
     place.id_in(&place.query(&format!("/api/{}", noun.many)), noun.many, noun.prefix, &noun.labels, named).await
 }
 
-/// A text, or the one in a file.
+/// Returns the argument, or the contents of the file for `@FILE`.
 fn read_text(argument: &str) -> Result<String> {
     let Some(file) = argument.strip_prefix('@') else { return Ok(argument.to_owned()) };
     let text = std::fs::read_to_string(file).with_context(|| format!("cannot read `{file}`"))?;
     if text.trim().is_empty() {
-        bail!("`{file}` is empty: write the rule into it");
+        bail!("`{file}` is empty; write the rule into it");
     }
     Ok(text)
 }

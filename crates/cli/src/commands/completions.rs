@@ -1,4 +1,4 @@
-//! `toolcrib completions`: what a shell needs to complete our commands.
+//! `toolcrib completions`: prints shell completion scripts.
 
 use anyhow::Result;
 use clap::{Args, Command};
@@ -6,10 +6,10 @@ use clap_complete::Shell;
 
 use crate::output;
 
-/// Completions for a shell.
+/// Prints a shell completion script.
 #[derive(Args, Debug)]
 pub(crate) struct CompletionsArgs {
-    /// The shell
+    /// Shell
     shell: Shell,
 }
 
@@ -19,17 +19,17 @@ pub(crate) fn run(args: &CompletionsArgs, command: &Command) -> Result<()> {
     output::print(String::from_utf8_lossy(&script).trim_end())
 }
 
-/// The command without those below it that help does not show either: the scripts would offer them.
+/// Copies a command without its hidden subcommands, which the scripts would offer.
 fn shown(command: &Command) -> Command {
-    // Clap keeps names for ever; this process ends right after.
-    let for_ever = |text: &str| -> &'static str { text.to_owned().leak() };
-    let copy = Command::new(for_ever(command.get_name()))
+    // Clap needs static names. Leaking them is fine, because the process exits right after.
+    let leaked = |text: &str| -> &'static str { text.to_owned().leak() };
+    let copy = Command::new(leaked(command.get_name()))
         .disable_help_subcommand(true)
         .about(command.get_about().cloned().unwrap_or_default())
         .args(command.get_arguments())
         .subcommands(command.get_subcommands().filter(|below| !below.is_hide_set()).map(shown));
     match command.get_version() {
-        Some(version) => copy.version(for_ever(version)),
+        Some(version) => copy.version(leaked(version)),
         None => copy,
     }
 }

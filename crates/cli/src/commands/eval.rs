@@ -1,4 +1,4 @@
-//! `toolcrib eval`: how good recall is on a set of one's own. It needs no server: the same code runs on a store of its own.
+//! `toolcrib eval`: measures recall on the user's own data. It needs no server: it runs the same code on a temporary store.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -9,10 +9,12 @@ use clap::{Args, Subcommand};
 use knowledge::{Evaluation, EvaluationSet, Figures, Indexes, IndexesConfig, Ranking, Report};
 use search::embed::{Cached, MiniLm};
 
-/// Vectors of questions that are asked once in each way.
+use crate::output;
+
+/// Size of the cache for question vectors: each question is asked once per search mode.
 const QUESTIONS_REMEMBERED: usize = 100_000;
 
-/// Measure recall on memories and questions of your own.
+/// Measures recall on the user's own memories and questions.
 #[derive(Args, Debug)]
 pub(crate) struct EvalArgs {
     #[command(subcommand)]
@@ -21,20 +23,20 @@ pub(crate) struct EvalArgs {
 
 #[derive(Subcommand, Debug)]
 enum What {
-    /// Recall of memories by questions
+    /// Measure how well questions recall memories
     Recall(RecallArgs),
 }
 
 #[derive(Args, Debug)]
 struct RecallArgs {
-    /// JSON lines: memories {"id", "content", "type"?, "agent"?, "session"?} and questions {"query", "gold": [ids], "kind"?, "split"?};
-    /// a file, or a folder of them (repeatable)
+    /// JSONL file, or folder of such files (repeatable), with memories {"id", "content", "type"?, "agent"?, "session"?} and questions
+    /// {"query", "gold": [ids], "kind"?, "split"?}
     #[arg(long, value_name = "FILE", required = true)]
     set: Vec<PathBuf>,
-    /// Only questions of this part of the set
+    /// Only questions with this `split`
     #[arg(long, value_name = "NAME")]
     split: Option<String>,
-    /// Print the figures as JSON
+    /// Print the results as JSON
     #[arg(long)]
     json: bool,
 }
@@ -52,7 +54,11 @@ pub(crate) async fn run(args: EvalArgs) -> Result<()> {
         set.only(split);
     }
     if set.memories.is_empty() || set.questions.is_empty() {
-        bail!("a set has memories and questions: this one has {} and {}", set.memories.len(), set.questions.len());
+        bail!(
+            "the set needs memories and questions; it has {} memories and {} questions",
+            set.memories.len(),
+            set.questions.len()
+        );
     }
     let report = measure(set).await?;
     if args.json {
@@ -63,7 +69,7 @@ pub(crate) async fn run(args: EvalArgs) -> Result<()> {
     Ok(())
 }
 
-/// A file itself, or the JSON lines in a folder, in the order of their names.
+/// The file itself, or the `.jsonl` files in a folder, sorted by name.
 fn files(path: &Path) -> Result<Vec<PathBuf>> {
     if !path.is_dir() {
         return Ok(vec![path.to_owned()]);
@@ -73,24 +79,18 @@ fn files(path: &Path) -> Result<Vec<PathBuf>> {
     files.retain(|file| file.extension().is_some_and(|extension| extension == "jsonl"));
     files.sort();
     if files.is_empty() {
-        bail!("there is no .jsonl file in {}", path.display());
+        bail!("no .jsonl file in {}", path.display());
     }
     Ok(files)
 }
 
 async fn measure(set: EvaluationSet) -> Result<Report> {
-    let (clock, folder) = (Clock::default(), tempfile::tempdir().context("cannot make a temporary folder")?);
+    let (clock, folder) = (Clock::default(), tempfile::tempdir().context("cannot create a temporary folder")?);
     let embedder = Arc::new(Cached::new(MiniLm::bundled()?, QUESTIONS_REMEMBERED));
     let indexes = Indexes::new(IndexesConfig::new(embedder, clock.clone()));
-    let progress = |done: usize, all: usize| {
-        if std::io::IsTerminal::is_terminal(&std::io::stderr()) {
-            eprint!("\rembedding {done} of {all}");
-        }
-    };
+    let progress = |done: usize, all: usize| output::progress(&format!("embedding {done} of {all}"));
     let evaluation = Evaluation::prepare(set, folder.path(), indexes, clock, progress).await?;
-    if std::io::IsTerminal::is_terminal(&std::io::stderr()) {
-        eprint!("\r\u{1b}[K");
-    }
+    output::progress("");
     Ok(evaluation.report(Ranking::default()).await?)
 }
 
@@ -109,7 +109,7 @@ fn print(report: &Report) {
     };
     report.modes.iter().for_each(|(mode, figures)| line(mode, figures));
     if report.kinds.len() > 1 {
-        println!("\nfused, by kind of question");
+        println!("\nfused, by question kind");
         report.kinds.iter().for_each(|(kind, figures)| line(kind, figures));
     }
 }

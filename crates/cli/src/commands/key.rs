@@ -1,13 +1,14 @@
-//! `toolcrib key`: an org's API keys.
+//! `toolcrib key`: manages the API keys of an org.
 
-use anyhow::{Result, bail};
+use anyhow::{Result, anyhow, bail};
 use base::{AgentId, Clock, KeyId, Timestamp};
 use clap::{Args, Subcommand};
 use serde_json::{Value, json};
 
-use super::{ListArgs, said};
-use crate::client::encode;
+use super::{ListArgs, request_body};
+use crate::client::{ApiError, encode};
 use crate::duration::parse_seconds;
+use crate::output;
 use crate::output::Column;
 use crate::workplace::{ClientArgs, ProjectArg, Workplace};
 
@@ -21,7 +22,7 @@ const COLUMNS: [Column; 7] = [
     ("REVOKED", "/revokedAt"),
 ];
 
-/// API keys of an org. Launchers hold them; agents never do: they get a key of their session.
+/// Manages the API keys of an org. Launchers use these keys; agents get a session key instead.
 #[derive(Args, Debug)]
 pub(crate) struct KeyArgs {
     #[command(flatten)]
@@ -40,33 +41,33 @@ enum Verb {
         #[arg(value_name = "KEY")]
         which: String,
     },
-    /// Add a key; it is shown once
+    /// Create a key; it is shown only once
     #[command(after_help = "Examples:\n  toolcrib key add ci --scope sessions:write --scope bricks:read --expires 90d\n  \
                             toolcrib key add web-only --cover web\n  \
                             toolcrib key add nightly --scope sessions:write,code:read --agents reviewer")]
     Add {
-        /// Its name
+        /// Name of the key
         name: String,
-        /// What it may do (repeatable) [default: *]
+        /// Scope to grant (repeatable) [default: *]
         #[arg(long = "scope", value_name = "SCOPE", value_delimiter = ',')]
         scopes: Vec<String>,
-        /// Project that it covers, by id or name (repeatable) [default: all]
+        /// Project to cover, by id or name (repeatable) [default: all]
         #[arg(long = "cover", value_name = "PROJECT")]
         projects: Vec<String>,
-        /// Registered agent that it may open sessions for, by id or name (repeatable), or all, or none [default: none; for the
-        /// scope *, all that your key has]
+        /// Registered agent for which the key can open sessions, by id or name (repeatable), or `all`, or `none` [default: none;
+        /// with scope *, every agent that your key allows]
         #[arg(long = "agents", value_name = "AGENT", value_delimiter = ',')]
         agents: Vec<String>,
-        /// When it stops working: 12h, 90d, or a time in RFC 3339
+        /// Expiry: 12h or 90d from now, or an RFC 3339 time [default: never]
         #[arg(long, value_name = "TIME")]
         expires: Option<String>,
     },
-    /// Revoke a key and the sessions that it opened; keys that it made live on and are listed
+    /// Revoke a key and end its sessions; lists the keys it created, which stay valid
     Revoke {
         /// Key, by id or name
         #[arg(value_name = "KEY")]
         which: String,
-        /// Also revoke the keys that it made, those that these made, and so on
+        /// Also revoke every key created with it, directly or indirectly
         #[arg(long)]
         cascade: bool,
     },
@@ -84,22 +85,26 @@ pub(crate) async fn run(args: KeyArgs) -> Result<()> {
             place.print(&place.api.get(&place.path(&format!("/keys/{}", encode(&id)))).await?)
         }
         Verb::Add { name, scopes, projects, agents, expires } => {
-            let body = said([
+            let body = request_body([
                 ("name", Some(json!(name))),
-                ("projects", Some(cover(&place, projects).await?)),
+                ("projects", Some(project_ids(&place, projects).await?)),
                 ("scopes", (!scopes.is_empty()).then(|| json!(scopes))),
-                ("agents", speaks_for(&place, agents).await?),
+                ("agents", agent_ids(&place, agents).await?),
                 ("expiresAt", expires.as_deref().map(expiry).transpose()?),
             ]);
             place.print(&place.api.post(&place.path("/keys"), &body).await?)?;
-            eprintln!("The key is shown this once: keep it now.");
+            output::tell("The key is shown only once; save it now.");
             Ok(())
         }
         Verb::Revoke { which, cascade } => {
             let id = place.id_of("keys", KeyId::PREFIX, "name", &which).await?;
             let path = place.path(&format!("/keys/{}?cascade={cascade}", encode(&id)));
-            let mut answer = place.api.delete(&path).await?;
-            let text = revoked(&id, &answer);
+            let mut answer = match place.api.delete(&path).await {
+                Err(error) => return Err(revoked_before(&place, &id, &which, error).await),
+                answer => answer?,
+            };
+            let hint = "keys created with it are still valid (`--cascade` revokes them too):";
+            let text = with_minted(format!("revoked {id}"), "created with it", hint, &answer);
             if let Some(members) = answer.as_object_mut() {
                 members.insert("revoked".to_owned(), json!(id));
             }
@@ -108,16 +113,29 @@ pub(crate) async fn run(args: KeyArgs) -> Result<()> {
     }
 }
 
-/// What revoking the key `id` came to, and what lives on.
-fn revoked(id: &str, answer: &Value) -> String {
+/// Says since when a key is revoked, if that is why it cannot be revoked. The API answers 404.
+async fn revoked_before(place: &Workplace, id: &str, named: &str, error: anyhow::Error) -> anyhow::Error {
+    if error.downcast_ref::<ApiError>().is_none_or(|refusal| refusal.status.as_u16() != 404) {
+        return error;
+    }
+    let shown = place.api.get(&place.path(&format!("/keys/{}", encode(id)))).await.unwrap_or_default();
+    match shown.pointer("/key/revokedAt").and_then(Value::as_str) {
+        Some(time) => anyhow!("the key `{named}` is already revoked, since {time}; `--cascade` revokes the keys created with it"),
+        None => error,
+    }
+}
+
+/// Describes what was done, how many created keys were revoked with it, and which are still valid.
+pub(super) fn with_minted(done: String, created: &str, hint: &str, answer: &Value) -> String {
     let mut text = match answer.get("mintedRevoked").and_then(Value::as_u64).unwrap_or_default() {
-        0 => format!("revoked {id}"),
-        1 => format!("revoked {id} and 1 key that it made"),
-        others => format!("revoked {id} and {others} keys that it made"),
+        0 => done,
+        1 => format!("{done} and 1 key {created}"),
+        others => format!("{done} and {others} keys {created}"),
     };
     let minted = answer.get("minted").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
     if !minted.is_empty() {
-        text.push_str("\nkeys that it made live on (`--cascade` revokes them too):");
+        text.push('\n');
+        text.push_str(hint);
         for key in minted {
             let member = |name: &str| key.get(name).and_then(Value::as_str).unwrap_or_default();
             text.push_str(&format!("\n  {}  {}", member("id"), member("name")));
@@ -126,8 +144,8 @@ fn revoked(id: &str, answer: &Value) -> String {
     text
 }
 
-/// The agents that a key may open sessions for; nothing is said where none were named.
-async fn speaks_for(place: &Workplace, agents: Vec<String>) -> Result<Option<Value>> {
+/// The agents for which a key can open sessions. `None` leaves the default to the server.
+async fn agent_ids(place: &Workplace, agents: Vec<String>) -> Result<Option<Value>> {
     match agents.as_slice() {
         [] => return Ok(None),
         [word] if word == "all" => return Ok(Some(json!("all"))),
@@ -141,7 +159,8 @@ async fn speaks_for(place: &Workplace, agents: Vec<String>) -> Result<Option<Val
     Ok(Some(json!(ids)))
 }
 
-async fn cover(place: &Workplace, projects: Vec<String>) -> Result<Value> {
+/// The projects that a key covers.
+async fn project_ids(place: &Workplace, projects: Vec<String>) -> Result<Value> {
     if projects.is_empty() || projects == ["all"] {
         return Ok(json!("all"));
     }
@@ -152,7 +171,7 @@ async fn cover(place: &Workplace, projects: Vec<String>) -> Result<Value> {
     Ok(json!(ids))
 }
 
-/// A time to come: a span from now, or the time itself.
+/// Parses a future time: a duration from now, or an RFC 3339 time.
 fn expiry(text: &str) -> Result<Value> {
     if let Ok(seconds) = parse_seconds(text) {
         let ms = i64::try_from(seconds).unwrap_or(i64::MAX).saturating_mul(1_000);
@@ -160,6 +179,6 @@ fn expiry(text: &str) -> Result<Value> {
     }
     match Timestamp::parse_rfc3339(text) {
         Some(time) => Ok(json!(time)),
-        None => bail!("`{text}` is no time: write 12h, 90d, or 2027-01-31T12:00:00Z"),
+        None => bail!("`{text}` is not a time; write 12h, 90d, or 2027-01-31T12:00:00Z"),
     }
 }

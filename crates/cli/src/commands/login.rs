@@ -1,4 +1,4 @@
-//! `toolcrib login` and `toolcrib logout`: a person's login, kept for the commands that a person decides.
+//! `toolcrib login` and `toolcrib logout`: store and remove a person's login.
 
 use anyhow::Result;
 use clap::Args;
@@ -8,7 +8,7 @@ use crate::find::ServerArgs;
 use crate::output;
 use crate::person::{PersonArgs, StoredLogin};
 
-/// Who logs in, and where.
+/// The person and the server.
 #[derive(Args, Debug)]
 pub(crate) struct LoginArgs {
     /// Print JSON instead of text
@@ -20,7 +20,7 @@ pub(crate) struct LoginArgs {
     person: PersonArgs,
 }
 
-/// Where to log out.
+/// The server to log out from.
 #[derive(Args, Debug)]
 pub(crate) struct LogoutArgs {
     /// Print JSON instead of text
@@ -33,7 +33,7 @@ pub(crate) struct LogoutArgs {
 pub(crate) async fn log_in(args: LoginArgs) -> Result<()> {
     let url = args.server.find_url()?;
     let before = StoredLogin::read(&url)?;
-    let (login, answer) = args.person.log_in(&url).await?;
+    let (login, answer) = PersonArgs { is_login: true, ..args.person }.log_in(&url).await?;
     if let Some(before) = before {
         before.end().await?;
     }
@@ -43,7 +43,7 @@ pub(crate) async fn log_in(args: LoginArgs) -> Result<()> {
     if args.json {
         return output::print_json(&json!({ "url": url, "user": answer.get("user"), "file": file }));
     }
-    output::print(&format!("logged in at {url} as {email} ({role}) for twelve hours; `toolcrib logout` ends it sooner"))
+    output::print(&format!("logged in at {url} as {email} ({role}) for twelve hours; log out with `toolcrib logout`"))
 }
 
 pub(crate) async fn log_out(args: LogoutArgs) -> Result<()> {

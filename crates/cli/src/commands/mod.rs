@@ -1,4 +1,4 @@
-//! One file a command. A command reads its arguments, asks the API or the door, and prints; nothing else happens here.
+//! One module per command. A command parses its arguments, calls the API or the session door, and prints the result.
 
 pub(crate) mod agent;
 pub(crate) mod audit;
@@ -28,10 +28,10 @@ pub(crate) mod webhook;
 use clap::{Args, ValueEnum};
 use serde_json::{Map, Value};
 
-/// What every list takes.
+/// Arguments of every `list` command.
 #[derive(Args, Clone, Copy, Debug)]
 pub(crate) struct ListArgs {
-    /// Most rows to show
+    /// Maximum number of rows
     #[arg(long, value_name = "N", default_value_t = 200, value_parser = clap::value_parser!(u64).range(1..=1_000_000))]
     pub(crate) limit: u64,
 }
@@ -51,8 +51,8 @@ impl OnOff {
     }
 }
 
-/// A request body with the members that were said, and no others.
-pub(crate) fn said<const N: usize>(members: [(&str, Option<Value>); N]) -> Value {
-    let said = members.into_iter().filter_map(|(name, value)| Some((name.to_owned(), value?)));
-    Value::Object(said.collect::<Map<_, _>>())
+/// A JSON object with the members that are set.
+pub(crate) fn request_body<const N: usize>(members: [(&str, Option<Value>); N]) -> Value {
+    let set = members.into_iter().filter_map(|(name, value)| Some((name.to_owned(), value?)));
+    Value::Object(set.collect::<Map<_, _>>())
 }

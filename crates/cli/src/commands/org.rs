@@ -1,18 +1,19 @@
-//! `toolcrib org`: tenants.
+//! `toolcrib org`: manages orgs (tenants).
 
 use anyhow::Result;
 use clap::{Args, Subcommand};
 use serde_json::json;
 
-use super::{ListArgs, OnOff, said};
+use super::{ListArgs, OnOff, request_body};
 use crate::client::encode;
+use crate::output;
 use crate::output::Column;
 use crate::workplace::{ClientArgs, Workplace};
 
 const COLUMNS: [Column; 5] =
     [("ID", "/id"), ("SLUG", "/slug"), ("NAME", "/name"), ("GRAPH", "/plan/kg_enabled"), ("CREATED", "/createdAt")];
 
-/// Orgs: each is a tenant with its own projects, keys, sessions, agents and people.
+/// Manages orgs. An org is a tenant with its own projects, keys, sessions, agents and people.
 #[derive(Args, Debug)]
 pub(crate) struct OrgArgs {
     #[command(flatten)]
@@ -23,32 +24,32 @@ pub(crate) struct OrgArgs {
 
 #[derive(Subcommand, Debug)]
 enum Verb {
-    /// List the orgs of the instance (the instance admin's key sees all, another key its own)
+    /// List orgs: all of them with the instance admin's key, else the key's own
     List(ListArgs),
     /// Show an org
     Show {
-        /// Org, by id or slug [default: the one that --org means]
+        /// Org, by id or slug [default: --org]
         #[arg(value_name = "ORG")]
         which: Option<String>,
     },
-    /// Add an org; its first key is shown once (instance admin)
+    /// Create an org; its first key is shown only once (instance admin)
     #[command(after_help = "Example:\n  toolcrib org add \"Acme Inc\" --graph on")]
     Add {
-        /// Its name
+        /// Name of the org
         name: String,
-        /// Whether its plan has the knowledge graph for every project
+        /// Turn the knowledge graph on or off in the org's plan, for every project
         #[arg(long, value_name = "on|off")]
         graph: Option<OnOff>,
     },
     /// Change an org (instance admin)
     Set {
-        /// Org, by id or slug [default: the one that --org means]
+        /// Org, by id or slug [default: --org]
         #[arg(value_name = "ORG")]
         which: Option<String>,
-        /// A new name; the slug stays
+        /// New name; the slug does not change
         #[arg(long)]
         name: Option<String>,
-        /// Whether its plan has the knowledge graph for every project
+        /// Turn the knowledge graph on or off in the org's plan, for every project
         #[arg(long, value_name = "on|off")]
         graph: Option<OnOff>,
     },
@@ -65,14 +66,14 @@ pub(crate) async fn run(args: OrgArgs) -> Result<()> {
         Verb::Show { which } => place.print(&place.api.get(&path(&place, which.as_deref())).await?),
         Verb::Add { name, graph } => {
             let plan = graph.map(|graph| json!({ "kg_enabled": graph.is_on() }));
-            let answer = place.api.post("/api/orgs", &said([("name", Some(json!(name))), ("plan", plan)])).await?;
+            let answer = place.api.post("/api/orgs", &request_body([("name", Some(json!(name))), ("plan", plan)])).await?;
             place.print(&answer)?;
-            eprintln!("The key is shown this once: keep it now.");
+            output::tell("The key is shown only once; save it now.");
             Ok(())
         }
         Verb::Set { which, name, graph } => {
             let plan = graph.map(|graph| json!({ "kg_enabled": graph.is_on() }));
-            let body = said([("name", name.map(|name| json!(name))), ("plan", plan)]);
+            let body = request_body([("name", name.map(|name| json!(name))), ("plan", plan)]);
             place.print(&place.api.patch(&path(&place, which.as_deref()), &body).await?)
         }
     }

@@ -1,4 +1,4 @@
-//! `toolcrib project`: what agents work in.
+//! `toolcrib project`: manages projects.
 
 use std::path::{Path, PathBuf};
 
@@ -6,14 +6,17 @@ use anyhow::{Context, Result};
 use clap::{Args, Subcommand};
 use serde_json::{Value, json};
 
-use super::{ListArgs, OnOff, said};
-use crate::output::Column;
+use super::{ListArgs, OnOff, request_body};
+use crate::output::{Column, tell};
 use crate::workplace::{ClientArgs, ProjectArg, Workplace, is_forbidden};
 
 const COLUMNS: [Column; 5] =
     [("ID", "/id"), ("NAME", "/name"), ("MEMORY", "/memory_enabled"), ("GRAPH", "/graph_enabled"), ("ROOT", "/root")];
 
-/// Projects: a name, perhaps a directory of code on the server's machine, and switches.
+/// What a key without `org:read` sees.
+const NARROW_COLUMNS: [Column; 3] = [("ID", "/id"), ("NAME", "/name"), ("ROOT", "/root")];
+
+/// Manages projects. A project has a name, switches, and optionally a code directory on the server's machine.
 #[derive(Args, Debug)]
 pub(crate) struct ProjectArgs {
     #[command(flatten)]
@@ -28,41 +31,41 @@ enum Verb {
     List(ListArgs),
     /// Show a project
     Show {
-        /// Project, by id or name [default: the one whose root holds the current directory, else `default`]
+        /// Project, by id or name [default: the one whose root contains the current directory, else `default`]
         project: Option<String>,
     },
-    /// Add a project
+    /// Create a project
     #[command(after_help = "Example:\n  toolcrib project add web --root . --graph on")]
     Add {
-        /// Its name, unique in the org
+        /// Name, unique in the org
         name: String,
-        /// Its directory of code, on the server's machine
+        /// Code directory on the server's machine
         #[arg(long, value_name = "DIR")]
         root: Option<PathBuf>,
-        /// Whether agents remember and recall [default: on]
+        /// Turn memory on or off [default: on]
         #[arg(long, value_name = "on|off")]
         memory: Option<OnOff>,
-        /// Whether agents have the knowledge graph [default: off]
+        /// Turn the knowledge graph on or off [default: off]
         #[arg(long, value_name = "on|off")]
         graph: Option<OnOff>,
     },
-    /// Change a project; its sessions see it on their next request
+    /// Change a project, effective on the next request of its sessions
     Set {
-        /// Project, by id or name [default: the one whose root holds the current directory, else `default`]
+        /// Project, by id or name [default: the one whose root contains the current directory, else `default`]
         project: Option<String>,
-        /// A new name
+        /// New name
         #[arg(long)]
         name: Option<String>,
-        /// A new directory of code
+        /// New code directory
         #[arg(long, value_name = "DIR", conflicts_with = "no_root")]
         root: Option<PathBuf>,
-        /// No directory of code any more
+        /// Remove the code directory
         #[arg(long)]
         no_root: bool,
-        /// Whether agents remember and recall
+        /// Turn memory on or off
         #[arg(long, value_name = "on|off")]
         memory: Option<OnOff>,
-        /// Whether agents have the knowledge graph
+        /// Turn the knowledge graph on or off
         #[arg(long, value_name = "on|off")]
         graph: Option<OnOff>,
     },
@@ -72,19 +75,23 @@ pub(crate) async fn run(args: ProjectArgs) -> Result<()> {
     let place = args.client.workplace().await?;
     match args.verb {
         Verb::List(list) => {
-            let answer = match place.api.list(&place.path("/projects"), "projects", list.limit).await {
-                // A key that may not read the org still has projects: with their ids, names and roots.
-                Err(error) if is_forbidden(&error) => place.api.list(&place.query("/api/whoami"), "projects", list.limit).await?,
-                answer => answer?,
-            };
-            place.print_list(&answer, "projects", &COLUMNS)
+            match place.api.list(&place.path("/projects"), "projects", list.limit).await {
+                // A key without the scope to list projects still gets the ids, names and roots of the projects that it covers.
+                Err(error) if is_forbidden(&error) => {
+                    let answer = place.api.list(&place.query("/api/whoami"), "projects", list.limit).await?;
+                    place.print_list(&answer, "projects", &NARROW_COLUMNS)?;
+                    tell("note: memory and graph settings are not shown, because the key lacks the scope `org:read`");
+                    Ok(())
+                }
+                answer => place.print_list(&answer?, "projects", &COLUMNS),
+            }
         }
         Verb::Show { project } => {
             let path = path(&place, project).await?;
             place.print(&place.api.get(&path).await?)
         }
         Verb::Add { name, root, memory, graph } => {
-            let body = said([
+            let body = request_body([
                 ("name", Some(json!(name))),
                 ("root", root.as_deref().map(absolute).transpose()?),
                 ("memory_enabled", memory.map(|memory| json!(memory.is_on()))),
@@ -94,7 +101,7 @@ pub(crate) async fn run(args: ProjectArgs) -> Result<()> {
         }
         Verb::Set { project, name, root, no_root, memory, graph } => {
             let root = root.as_deref().map(absolute).transpose()?;
-            let body = said([
+            let body = request_body([
                 ("name", name.map(|name| json!(name))),
                 ("root", if no_root { Some(Value::Null) } else { root }),
                 ("memory_enabled", memory.map(|memory| json!(memory.is_on()))),
@@ -111,9 +118,9 @@ async fn path(place: &Workplace, named: Option<String>) -> Result<String> {
     Ok(place.path(&format!("/projects/{}", crate::client::encode(&id))))
 }
 
-/// A directory as the server needs it. Whether it is there is for the server to say: it may run on another machine.
+/// Makes a path absolute. It may not exist here, because the server may run on another machine.
 fn absolute(path: &Path) -> Result<Value> {
     let whole = path.canonicalize().or_else(|_| std::path::absolute(path));
-    let whole = whole.with_context(|| format!("`{}` is no path", path.display()))?;
-    Ok(json!(whole.to_str().with_context(|| format!("the path {} is not in UTF-8", whole.display()))?))
+    let whole = whole.with_context(|| format!("`{}` is not a path", path.display()))?;
+    Ok(json!(whole.to_str().with_context(|| format!("the path {} is not valid UTF-8", whole.display()))?))
 }

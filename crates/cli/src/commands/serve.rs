@@ -1,4 +1,4 @@
-//! `toolcrib serve`: starts the server, says where everything is, and stops it in order.
+//! `toolcrib serve`: starts the server, prints where it listens, and shuts it down cleanly.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -11,12 +11,12 @@ use tokio::signal::unix::{Signal, SignalKind, signal};
 use crate::config::{Resolved, Settings};
 use crate::output;
 
-/// How often, and how long apart, a start is tried on a data folder that is locked: a client command that looks whether a
-/// server runs holds the lock for an instant.
+/// How often, and at what interval, to retry a start on a locked data folder. A client command that checks for a running server
+/// holds the lock for an instant.
 const LOCKED_TRIES: u32 = 4;
 const LOCKED_PAUSE: Duration = Duration::from_millis(50);
 
-/// How the server runs. Every flag is also an environment variable and a key in toolcrib.toml.
+/// Settings of the server. Every flag is also an environment variable and a key in toolcrib.toml.
 #[derive(Args, Debug)]
 pub(crate) struct ServeArgs {
     /// Settings file [default: toolcrib.toml in the data folder]
@@ -27,28 +27,26 @@ pub(crate) struct ServeArgs {
 }
 
 impl ServeArgs {
-    /// What holds after flags, environment, file and defaults.
+    /// Combines flags, environment, file and defaults.
     pub(crate) fn resolve(self) -> Result<Resolved> {
         Resolved::load(self.settings, self.config.as_deref())?.with_address()
     }
 }
 
 pub(crate) async fn run(settings: Resolved) -> Result<()> {
-    // From here on a signal is ours: one that comes while the server starts must not be lost.
-    let mut signals = Signals::listen()?;
+    // Catch signals before the start, so that one during the start is not lost.
+    let mut signals = Signals::listen()?.with_hangup()?;
     let config = with_first_root(settings.server());
     let server = start(config).await.map_err(|error| start_error(&error))?;
-    // The server serves, also when nobody reads what it prints.
+    // A closed stdout must not stop the server.
     if let Err(error) = output::print(&greeting(&server, &settings)) {
         tracing::warn!("{error:#}");
     }
     if settings.server().listen.ip().is_unspecified() && settings.server().public_url.is_none() {
-        tracing::warn!(
-            "listening on every address without --public-url: the urls that agents are given only work if you name it"
-        );
+        tracing::warn!("listening on all addresses without --public-url; set it, or the URLs given to agents may not work");
     }
     signals.wait().await;
-    tracing::info!("stopping: waiting for calls under way; Ctrl-C again stops at once");
+    tracing::info!("stopping; waiting for running calls (press Ctrl-C again to stop at once)");
     tokio::select! {
         () = server.stop() => Ok(()),
         () = signals.interrupted() => {
@@ -58,7 +56,7 @@ pub(crate) async fn run(settings: Resolved) -> Result<()> {
     }
 }
 
-/// Starts a server; a folder that is locked only for a moment is tried again.
+/// Starts a server. Retries if the data folder is locked only for a moment.
 async fn start(config: Config) -> base::Result<Server> {
     let mut tries = 0;
     loop {
@@ -70,25 +68,25 @@ async fn start(config: Config) -> base::Result<Server> {
     }
 }
 
-/// Whether another server holds the data folder, which may be over in a moment.
+/// Whether the start failed because the data folder is locked.
 pub(crate) fn is_locked(error: &base::Error) -> bool {
     error.data().get("reason").is_some_and(|reason| reason == server::LOCKED)
 }
 
-/// Why a server did not start, with what it would only tell its log.
+/// The error of a failed start, with the details that normally go only to the log.
 pub(crate) fn start_error(error: &base::Error) -> anyhow::Error {
     let log = error.log().map(|log| format!(" ({log})")).unwrap_or_default();
     anyhow::anyhow!("{}{log}", error.message())
 }
 
-/// The configuration with the current directory as the root of the first project, where that may be one.
+/// Uses the current directory as the root of the first project, if it is allowed as a root.
 pub(crate) fn with_first_root(mut config: Config) -> Config {
     let here = std::env::current_dir().and_then(|path| path.canonicalize()).ok();
     config.first_root = here.filter(|here| may_be_root(here, &config));
     config
 }
 
-/// The same rule as the server's for any root, and never the whole machine.
+/// Applies the server's rule for roots, and never allows `/`.
 fn may_be_root(path: &Path, config: &Config) -> bool {
     let allowed = match config.allow_roots.as_slice() {
         [] => config.listen.ip().is_loopback(),
@@ -97,12 +95,12 @@ fn may_be_root(path: &Path, config: &Config) -> bool {
     allowed && path.parent().is_some() && !path.starts_with(real(&config.data)) && !holds_data(path, config)
 }
 
-/// Whether the data folder, which may not have been made yet, lies in `path`.
+/// Whether `path` contains the data folder, which may not exist yet.
 fn holds_data(path: &Path, config: &Config) -> bool {
     real(&config.data).starts_with(path)
 }
 
-/// A path without links, as far as it is there already.
+/// Resolves links in the part of a path that exists.
 fn real(path: &Path) -> PathBuf {
     let path = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
     let found = path.ancestors().find_map(|above| Some((above.canonicalize().ok()?, path.strip_prefix(above).ok()?)));
@@ -127,10 +125,10 @@ fn greeting(server: &Server, settings: &Resolved) -> String {
     let project = match config.first_root {
         Some(root) => format!("default (root {})", root.display()),
         None if holds_data => {
-            "default (no root: this directory holds the data folder; `toolcrib project set default --root DIR` gives it one)"
+            "default (no root, because this directory contains the data folder; set one with `toolcrib project set default --root DIR`)"
                 .to_owned()
         }
-        None => "default (no root; `toolcrib project set default --root DIR` gives it one where roots are allowed)".to_owned(),
+        None => "default (no root; set one with `toolcrib project set default --root DIR`, if roots are allowed)".to_owned(),
     };
     let mut facts = vec![("url", url), ("data", data.to_string()), ("org", "default".to_owned()), ("project", project)];
     if let Some(file) = &settings.file {
@@ -140,9 +138,9 @@ fn greeting(server: &Server, settings: &Resolved) -> String {
     let other_folder = crate::environment::default_data().is_ok_and(|default| default != settings.data);
     let flag = if other_folder { format!(" --data {data}") } else { String::new() };
     let next = [
-        (format!("toolcrib connect{flag} --print"), "an MCP entry for any client, with a session's key in it"),
-        (format!("toolcrib connect{flag} claude"), "set Claude Code up for this directory (or codex, cursor, vscode)"),
-        (format!("toolcrib tools{flag}"), "what an agent can use here"),
+        (format!("toolcrib connect{flag} --print"), "print an MCP entry for any client, with a session key"),
+        (format!("toolcrib connect{flag} claude"), "set up Claude Code for this directory (or codex, cursor, vscode)"),
+        (format!("toolcrib tools{flag}"), "list the tools that agents can use here"),
     ];
     let next = next.into_iter().map(|(command, what)| vec![format!("  {command}"), what.to_owned()]).collect::<Vec<_>>();
     format!(
@@ -156,40 +154,82 @@ fn greeting(server: &Server, settings: &Resolved) -> String {
 pub(crate) struct Signals {
     terminate: Signal,
     interrupt: Signal,
-    /// A file that may not grow further: listened to, so that it fails a write and does not end the process.
+    /// The terminal was closed. Only with [`Signals::with_hangup`].
+    hangup: Option<Signal>,
+    /// SIGXFSZ (file size limit reached). Catching it makes the write fail instead of killing the process.
     _file_size: Signal,
 }
 
 impl Signals {
     pub(crate) fn listen() -> Result<Self> {
-        let hear = |kind| signal(kind).context("cannot listen for signals");
+        let listen = |kind| signal(kind).context("cannot listen for signals");
         Ok(Self {
-            terminate: hear(SignalKind::terminate())?,
-            interrupt: hear(SignalKind::interrupt())?,
-            _file_size: hear(SignalKind::from_raw(rustix::process::Signal::XFSZ.as_raw()))?,
+            terminate: listen(SignalKind::terminate())?,
+            interrupt: listen(SignalKind::interrupt())?,
+            hangup: None,
+            _file_size: listen(SignalKind::from_raw(rustix::process::Signal::XFSZ.as_raw()))?,
         })
     }
 
-    /// Until the first of them.
+    /// Also listens for SIGHUP, unless the process was started with `nohup`.
+    pub(crate) fn with_hangup(mut self) -> Result<Self> {
+        if !is_hangup_ignored() {
+            self.hangup = Some(signal(SignalKind::hangup()).context("cannot listen for signals")?);
+        }
+        Ok(self)
+    }
+
+    /// Waits for the first signal.
     pub(crate) async fn wait(&mut self) {
+        self.code().await;
+    }
+
+    /// Waits for the first signal and returns its shell exit code.
+    pub(crate) async fn code(&mut self) -> u8 {
+        let hangup = async {
+            match &mut self.hangup {
+                Some(hangup) => drop(hangup.recv().await),
+                None => std::future::pending().await,
+            }
+        };
         tokio::select! {
-            _ = self.terminate.recv() => {}
-            _ = self.interrupt.recv() => {}
+            _ = self.terminate.recv() => 143,
+            _ = self.interrupt.recv() => 130,
+            () = hangup => 129,
         }
     }
 
-    /// Until the next Ctrl-C.
+    /// Waits for the next Ctrl-C.
     async fn interrupted(&mut self) {
         self.interrupt.recv().await;
     }
+}
+
+/// Whether the parent process set SIGHUP to ignored. This can be detected only on Linux.
+fn is_hangup_ignored() -> bool {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let ignored = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
+    ignored.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok()).is_some_and(|mask| mask & 1 != 0)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
+    #[tokio::test]
+    async fn signals_map_to_shell_exit_codes() {
+        use rustix::process::{Signal, getpid, kill_process};
+        // `with_hangup` does nothing under `nohup`, and the tests may run under it.
+        let hangup = Some(tokio::signal::unix::signal(SignalKind::hangup()).unwrap());
+        let mut signals = Signals { hangup, ..Signals::listen().unwrap() };
+        for (signal, code) in [(Signal::HUP, 129), (Signal::INT, 130), (Signal::TERM, 143)] {
+            kill_process(getpid(), signal).unwrap();
+            assert_eq!(signals.code().await, code);
+        }
+    }
+
     #[test]
-    fn the_first_root_keeps_the_rule_of_roots() {
+    fn first_root_follows_the_rule_for_roots() {
         let folder = tempfile::tempdir().unwrap();
         let real = folder.path().canonicalize().unwrap();
         let (data, code) = (real.join("data"), real.join("code"));
@@ -200,7 +240,7 @@ mod tests {
         assert!(may_be_root(&code, &config));
         assert!(!may_be_root(&data.join("inside"), &config));
         assert!(!may_be_root(Path::new("/"), &config));
-        assert!(!may_be_root(&real, &config), "it holds the data folder");
+        assert!(!may_be_root(&real, &config), "it contains the data folder");
         let made_later = Config::new(real.join("code/later/data"));
         assert!(!may_be_root(&code, &made_later) && may_be_root(&data, &made_later));
         config.listen = ([0, 0, 0, 0], 1).into();

@@ -1,4 +1,4 @@
-//! `toolcrib session`: agents' runs.
+//! `toolcrib session`: opens, lists and ends sessions.
 
 use anyhow::Result;
 use clap::{Args, Subcommand, ValueEnum};
@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use super::ListArgs;
 use crate::client::encode;
-use crate::opening::{Outcome, SessionArgs as Opening};
+use crate::opening::{OutcomeWord, SessionArgs as Opening};
 use crate::output::{self, Column};
 use crate::workplace::{ClientArgs, ProjectArg, Workplace};
 
@@ -21,10 +21,10 @@ const COLUMNS: [Column; 8] = [
     ("EXPIRES", "/expiresAt"),
 ];
 
-/// Most agents whose names are looked up for a list.
+/// Maximum number of agents whose names are looked up for a list.
 const AGENTS_MAX: u64 = 10_000;
 
-/// Sessions: one agent's run in a project, with its own key and its own MCP endpoint.
+/// Manages sessions. A session is one agent's run in a project, with its own key and MCP endpoint.
 #[derive(Args, Debug)]
 pub(crate) struct SessionArgs {
     #[command(flatten)]
@@ -33,14 +33,14 @@ pub(crate) struct SessionArgs {
     verb: Verb,
 }
 
-/// Whether a session can still be used.
+/// The state of a session.
 #[derive(Clone, Copy, Debug, ValueEnum)]
 enum State {
-    /// It can
+    /// Can be used
     Open,
-    /// Somebody ended it
+    /// Ended explicitly
     Ended,
-    /// Its time is over
+    /// Past its expiry time
     Expired,
 }
 
@@ -58,7 +58,7 @@ impl State {
 enum Verb {
     /// List the org's sessions, newest first
     List {
-        /// Only those in this state
+        /// Only sessions in this state
         #[arg(long)]
         state: Option<State>,
         #[command(flatten)]
@@ -69,7 +69,7 @@ enum Verb {
         /// Session, by id
         session: String,
     },
-    /// Open a session; its key is shown once, inside the MCP config
+    /// Open a session; its key is shown only once, in the MCP config
     #[command(after_help = "Example:\n  toolcrib session open --work-type bug_fix --ttl 8h --json")]
     Open {
         #[command(flatten)]
@@ -77,13 +77,13 @@ enum Verb {
         #[command(flatten)]
         how: Opening,
     },
-    /// End a session: its key is dead at once
+    /// End a session and revoke its key
     End {
         /// Session, by id
         session: String,
-        /// How the work turned out: what was recalled for it learns from that
+        /// Outcome of the work; adjusts the weight of the memories it recalled
         #[arg(long)]
-        outcome: Option<Outcome>,
+        outcome: Option<OutcomeWord>,
     },
 }
 
@@ -106,7 +106,7 @@ pub(crate) async fn run(args: SessionArgs) -> Result<()> {
                 let config = serde_json::to_string_pretty(&opened.mcp_config).unwrap_or_default();
                 let lines = [("session", opened.id.as_str()), ("project", &project.name), ("mcp url", &opened.mcp_url)];
                 let lines = lines.map(|(name, value)| vec![name.to_owned(), value.to_owned()]);
-                format!("{}\n\nMCP config, with the session's key (shown this once):\n{config}", output::align(&lines))
+                format!("{}\n\nMCP config with the session key (shown only once):\n{config}", output::align(&lines))
             })
         }
         Verb::End { session, outcome } => {
@@ -117,7 +117,7 @@ pub(crate) async fn run(args: SessionArgs) -> Result<()> {
     }
 }
 
-/// Puts into each row who runs in the session: the registered agent's name, else the launcher's word for it.
+/// Adds the agent to each row: the registered agent's name, or else the session's agent label.
 async fn name_agents(place: &Workplace, answer: &mut Value) -> Result<()> {
     let rows = answer.get_mut("sessions").and_then(Value::as_array_mut).map(Vec::as_mut_slice).unwrap_or_default();
     let agents = if rows.iter().any(|row| row.get("agentId").is_some_and(Value::is_string)) {

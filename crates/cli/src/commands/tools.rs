@@ -1,4 +1,4 @@
-//! `toolcrib tools` and `toolcrib call`: list and call through the real session door.
+//! `toolcrib tools` and `toolcrib call`: list and call tools through the same session door that agents use.
 
 use std::io::Read;
 
@@ -11,13 +11,13 @@ use crate::opening::SessionArgs;
 use crate::output::{self, Column};
 use crate::workplace::{ClientArgs, ProjectArg};
 
-const COLUMNS: [Column; 2] = [("TOOL", "/name"), ("DOES", "/short")];
-/// Pages of `tools/list` that are read: far more than any server has.
+const COLUMNS: [Column; 2] = [("TOOL", "/name"), ("DESCRIPTION", "/short")];
+/// Maximum pages of `tools/list`, far more than any server has.
 const PAGES_MAX: usize = 100;
-/// How much of a description is shown in the table.
+/// Maximum length of a description in the table, in characters.
 const SHORT_CHARS: usize = 100;
 
-/// Which tools a session of yours would have.
+/// Lists the tools of a new session.
 #[derive(Args, Debug)]
 pub(crate) struct ToolsArgs {
     #[command(flatten)]
@@ -28,12 +28,12 @@ pub(crate) struct ToolsArgs {
     how: SessionArgs,
 }
 
-/// What to call, and with what.
+/// The tool to call, and its arguments.
 #[derive(Args, Debug)]
 pub(crate) struct CallArgs {
     /// Name of the tool
     tool: String,
-    /// Its arguments: a JSON object, @FILE to read one from a file, or - to read one from stdin
+    /// Arguments as a JSON object; @FILE reads them from a file, - from stdin
     #[arg(default_value = "{}", hide_default_value = true, value_name = "JSON")]
     arguments: String,
     #[command(flatten)]
@@ -51,7 +51,7 @@ pub(crate) async fn run_tools(args: ToolsArgs) -> Result<()> {
         return output::print_json(&json!({ "tools": tools }));
     }
     let rows = tools.iter().map(|tool| json!({ "name": tool.get("name"), "short": short(tool) })).collect::<Vec<_>>();
-    output::print(&output::table(&rows, &COLUMNS, "this session has no tools: check the key's scopes and the project's switches"))
+    output::print(&output::table(&rows, &COLUMNS, "this session has no tools; check the key's scopes and the project's settings"))
 }
 
 async fn list(door: &Door<'_>) -> Result<Vec<Value>> {
@@ -82,7 +82,7 @@ fn short(tool: &Value) -> String {
     }
 }
 
-/// Calls the tool; whether the tool says that it worked.
+/// Calls a tool. Returns whether it succeeded.
 pub(crate) async fn run_call(args: CallArgs) -> Result<bool> {
     let arguments = read_arguments(&args.arguments, std::io::stdin())?;
     let place = args.client.workplace().await?;
@@ -90,7 +90,7 @@ pub(crate) async fn run_call(args: CallArgs) -> Result<bool> {
     let result = match Door::with(&place, &args.project, &args.how, call).await {
         Err(error) if args.client.json && error.is::<RpcError>() => {
             let error = error.downcast_ref::<RpcError>().map_or(Value::Null, |error| error.0.clone());
-            eprintln!("{}", serde_json::to_string_pretty(&json!({ "error": error }))?);
+            output::tell(&serde_json::to_string_pretty(&json!({ "error": error }))?);
             return Ok(false);
         }
         result => result?,
@@ -98,12 +98,12 @@ pub(crate) async fn run_call(args: CallArgs) -> Result<bool> {
     if args.client.json {
         output::print_json(&result)?;
     } else {
-        output::print_foreign(&readable(&result))?;
+        output::print_untrusted(&readable(&result))?;
     }
     Ok(result.get("isError") != Some(&Value::Bool(true)))
 }
 
-/// The arguments: a JSON object, wherever it stands.
+/// Reads the arguments from the command line, a file or stdin.
 pub(crate) fn read_arguments(argument: &str, mut stdin: impl Read) -> Result<Value> {
     let (text, place) = match (argument, argument.strip_prefix('@')) {
         ("-", _) => {
@@ -119,11 +119,11 @@ pub(crate) fn read_arguments(argument: &str, mut stdin: impl Read) -> Result<Val
     match serde_json::from_str(&text) {
         Ok(arguments @ Value::Object(_)) => Ok(arguments),
         Ok(_) => bail!("the arguments {place} must be a JSON object, like '{{\"limit\": 10}}'"),
-        Err(error) => bail!("the arguments {place} are no JSON: {error}"),
+        Err(error) => bail!("the arguments {place} are not valid JSON: {error}"),
     }
 }
 
-/// What a result says, for people: its texts, and a word about what is no text.
+/// Formats a result for people: its text, and a placeholder for content that is not text.
 fn readable(result: &Value) -> String {
     let blocks = result.get("content").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
     let text = |value: &Value, pointer: &str| value.pointer(pointer).and_then(Value::as_str).map(str::to_owned);
@@ -148,7 +148,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn arguments_come_from_three_places() {
+    fn arguments_come_from_the_command_line_a_file_or_stdin() {
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("a.json");
         std::fs::write(&file, r#"{"from": "file"}"#).unwrap();
@@ -157,12 +157,12 @@ mod tests {
         assert_eq!(read("-"), Ok(json!({"from": "stdin"})));
         assert_eq!(read(&format!("@{}", file.display())), Ok(json!({"from": "file"})));
         assert!(read("[1]").unwrap_err().contains("must be a JSON object"));
-        assert!(read("{").unwrap_err().contains("are no JSON"));
+        assert!(read("{").unwrap_err().contains("are not valid JSON"));
         assert!(read("@/nowhere").unwrap_err().contains("`/nowhere`"));
     }
 
     #[test]
-    fn results_are_readable() {
+    fn results_are_formatted_as_text() {
         assert_eq!(readable(&json!({"content": [{"type": "text", "text": "a"}, {"type": "text", "text": "b"}]})), "a\nb");
         let image = json!({"content": [{"type": "image", "mimeType": "image/png", "data": "AA=="}]});
         assert_eq!(readable(&image), "[image image/png (--json shows it)]");

@@ -1,22 +1,23 @@
-//! `toolcrib user`: people who log in to the console.
+//! `toolcrib user`: manages the people who can log in.
 
 use std::io::BufRead;
 
 use anyhow::{Context, Result, bail};
 use base::UserId;
 use clap::{Args, Subcommand, ValueEnum};
-use serde_json::json;
+use serde_json::{Value, json};
 
-use super::{ListArgs, said};
+use super::key::with_minted;
+use super::{ListArgs, request_body};
 use crate::client::encode;
-use crate::output::Column;
+use crate::output::{self, Column};
 use crate::person;
 use crate::workplace::{ClientArgs, Workplace};
 
 const COLUMNS: [Column; 5] =
     [("ID", "/id"), ("EMAIL", "/email"), ("ROLE", "/role"), ("DISABLED", "/disabled"), ("CREATED", "/createdAt")];
 
-/// People who log in to the console, each with a role in one org.
+/// Manages the people who can log in. Each has a role in one org.
 #[derive(Args, Debug)]
 pub(crate) struct UserArgs {
     #[command(flatten)]
@@ -25,14 +26,14 @@ pub(crate) struct UserArgs {
     verb: Verb,
 }
 
-/// What a person may do.
+/// The role of a user.
 #[derive(Clone, Copy, Debug, ValueEnum)]
 enum Role {
-    /// Everything, and managing owners and admins
+    /// Full access, including managing owners and admins
     Owner,
-    /// Everything else, and managing members
+    /// Full access, except managing owners and admins
     Admin,
-    /// Reading
+    /// Read-only access
     Member,
 }
 
@@ -48,54 +49,68 @@ impl Role {
 
 #[derive(Subcommand, Debug)]
 enum Verb {
-    /// List the org's people
+    /// List the org's users
     List(ListArgs),
-    /// Show a person
+    /// Show a user
     Show {
-        /// Person, by id or address
+        /// User, by id or email
         user: String,
     },
-    /// Add a person
+    /// Create a user
     #[command(
-        after_help = "Example:\n  pass show crib | toolcrib user add --email ada@acme.example \\\n    --org acme --role owner \
-                            --password-stdin"
+        after_help = "Examples:\n  toolcrib user add --email ada@acme.example --role owner\n  pass show crib | toolcrib user add --email \
+                      ada@acme.example \\\n    --org acme --role owner --password-stdin\n\nAt a terminal, the command asks for the \
+                      password twice. It needs 12 or more characters."
     )]
     Add {
-        /// Their address, which they log in with
+        /// Email address to log in with
         #[arg(long)]
         email: String,
-        /// What they may do
+        /// Role in the org
         #[arg(long)]
         role: Role,
-        /// Read the password from the first line of stdin: it is never an argument, where others could see it
-        #[arg(long, required = true)]
+        /// Read the password (12 or more characters) from the first line of stdin
+        #[arg(long)]
         password_stdin: bool,
     },
-    /// Change a person; their logins end
+    /// Change a user and end their logins and sessions
     Set {
-        /// Person, by id or address
+        /// User, by id or email
         user: String,
-        /// What they may do from now on
+        /// New role
         #[arg(long)]
         role: Option<Role>,
-        /// Lock them out
+        /// Disable the user
         #[arg(long, conflicts_with = "enable")]
         disable: bool,
-        /// Let them in again
+        /// Enable the user again
         #[arg(long)]
         enable: bool,
-        /// Read a new password from the first line of stdin
+        /// With --disable: also revoke every key they created, directly or indirectly
+        #[arg(long, requires = "disable")]
+        cascade: bool,
+        /// Read a new password (12 or more characters) from the first line of stdin
         #[arg(long)]
         password_stdin: bool,
     },
-    /// Remove a person and their logins
+    /// Remove a user, end their logins and sessions, and list the keys they created
     Remove {
-        /// Person, by id or address
+        /// User, by id or email
         user: String,
+        /// Also revoke every key they created, directly or indirectly
+        #[arg(long)]
+        cascade: bool,
     },
 }
 
 pub(crate) async fn run(args: UserArgs) -> Result<()> {
+    match &args.verb {
+        Verb::Add { password_stdin, .. } => person::check_password_source(*password_stdin)?,
+        Verb::Set { role: None, disable: false, enable: false, password_stdin: false, .. } => {
+            bail!("nothing to change; pass --role, --disable, --enable or --password-stdin")
+        }
+        _ => {}
+    }
     let place = args.client.workplace().await?;
     match args.verb {
         Verb::List(list) => {
@@ -108,21 +123,37 @@ pub(crate) async fn run(args: UserArgs) -> Result<()> {
             let body = json!({ "email": email, "role": role.word(), "password": password });
             place.print(&place.api.post(&place.path("/users"), &body).await?)
         }
-        Verb::Set { user, role, disable, enable, password_stdin } => {
+        Verb::Set { user, role, disable, enable, cascade, password_stdin } => {
             let password = if password_stdin { Some(json!(person::new_password().await?)) } else { None };
-            let body = said([
+            let body = request_body([
                 ("role", role.map(|role| json!(role.word()))),
                 ("disabled", (disable || enable).then(|| json!(disable))),
                 ("password", password),
             ]);
-            place.print(&place.api.patch(&path(&place, &id_of(&place, &user).await?), &body).await?)
+            let path = format!("{}?cascade={cascade}", path(&place, &id_of(&place, &user).await?));
+            let answer = place.api.patch(&path, &body).await?;
+            place.print_as(&answer, || changed(&user, &answer))
         }
-        Verb::Remove { user } => {
+        Verb::Remove { user, cascade } => {
             let id = id_of(&place, &user).await?;
-            place.api.delete(&path(&place, &id)).await?;
-            place.print_as(&json!({ "removed": id }), || format!("removed {user}"))
+            let mut answer = place.api.delete(&format!("{}?cascade={cascade}", path(&place, &id))).await?;
+            let hint = "keys they created are still valid (`toolcrib key revoke KEY --cascade` revokes one):";
+            let text = with_minted(format!("removed {user}"), "they created", hint, &answer);
+            if let Some(members) = answer.as_object_mut() {
+                members.insert("removed".to_owned(), json!(id));
+            }
+            place.print_as(&answer, || text)
         }
     }
+}
+
+/// The user after the change, and the keys they created if that changes those keys or leaves them valid.
+fn changed(user: &str, answer: &Value) -> String {
+    let text = output::facts(answer.get("user").unwrap_or(answer));
+    let hint = "keys they created are still valid (`--cascade` revokes them too):";
+    let done = format!("disabled {user}");
+    let minted = with_minted(done.clone(), "they created", hint, answer);
+    if minted == done { text } else { format!("{}\n{minted}", text.trim_end()) }
 }
 
 async fn id_of(place: &Workplace, user: &str) -> Result<String> {
@@ -133,13 +164,13 @@ fn path(place: &Workplace, id: &str) -> String {
     place.path(&format!("/users/{}", encode(id)))
 }
 
-/// The first line, without its end.
+/// Reads the first line, without its line break.
 pub(crate) fn read_password(mut input: impl BufRead) -> Result<String> {
     let mut line = String::new();
     input.read_line(&mut line).context("cannot read the password from stdin")?;
     let password = line.trim_end_matches(['\n', '\r']);
     if password.is_empty() {
-        bail!("there is no password on stdin: write it as the first line");
+        bail!("no password on stdin; write it as the first line");
     }
     Ok(password.to_owned())
 }
@@ -149,7 +180,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_password_is_one_line_as_it_stands() {
+    fn password_is_the_first_line_unchanged() {
         assert_eq!(read_password(&b" two words \r\nmore"[..]).unwrap(), " two words ");
         assert!(read_password(&b"\n"[..]).is_err());
     }

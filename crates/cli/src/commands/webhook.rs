@@ -1,11 +1,11 @@
-//! `toolcrib webhook`: where an org's events are sent.
+//! `toolcrib webhook`: manages the webhooks of an org.
 
 use anyhow::{Result, bail};
 use base::WebhookId;
 use clap::{Args, Subcommand};
 use serde_json::{Value, json};
 
-use super::{ListArgs, said};
+use super::{ListArgs, request_body};
 use crate::client::encode;
 use crate::output::{self, Column};
 use crate::workplace::{ClientArgs, Workplace};
@@ -15,7 +15,7 @@ const COLUMNS: [Column; 5] =
 
 const DEAD_COLUMNS: [Column; 4] = [("SEQUENCE", "/sequence"), ("TYPE", "/type"), ("FAILED", "/failedAt"), ("ERROR", "/error")];
 
-/// Webhooks: signed messages about calls and changes, to an address of yours.
+/// Manages webhooks, which receive signed messages about calls and changes.
 #[derive(Args, Debug)]
 pub(crate) struct WebhookArgs {
     #[command(flatten)]
@@ -28,59 +28,60 @@ pub(crate) struct WebhookArgs {
 enum Verb {
     /// List the org's webhooks
     List(ListArgs),
-    /// Show a webhook, and how it does
+    /// Show a webhook and its delivery status
     Show {
-        /// Webhook, by id or address
+        /// Webhook, by id or URL
         webhook: String,
     },
-    /// Add a webhook; its signing secret is shown once
+    /// Create a webhook; its signing secret is shown only once
     #[command(after_help = ADD)]
     Add {
-        /// Where messages are sent
+        /// URL that receives the messages
+        #[arg(value_name = "URL")]
         address: String,
-        /// What it gets (repeatable): a phase of calls, an event's type, or a family of types [default: the three phases]
+        /// Event to send: a call phase, an event type, or a group like `policy.*` (repeatable) [default: the three call phases]
         #[arg(long = "event", value_name = "EVENT", value_delimiter = ',')]
         events: Vec<String>,
     },
-    /// Change a webhook; what waits for it is tried again at once
+    /// Change a webhook and retry waiting messages at once
     Set {
-        /// Webhook, by id or address
+        /// Webhook, by id or URL
         webhook: String,
-        /// Where messages are sent from now on
+        /// New URL
         #[arg(long, value_name = "URL")]
         address: Option<String>,
-        /// What it gets from now on (repeatable)
+        /// Event to send; replaces all current events (repeatable)
         #[arg(long = "event", value_name = "EVENT", value_delimiter = ',')]
         events: Vec<String>,
-        /// Send nothing
+        /// Stop sending messages
         #[arg(long, conflicts_with = "enable")]
         disable: bool,
-        /// Send what happens from now on
+        /// Send messages for new events again
         #[arg(long)]
         enable: bool,
     },
-    /// Give a webhook a new signing secret, shown once
+    /// Rotate a webhook's signing secret; the new one is shown only once
     Rotate {
-        /// Webhook, by id or address
+        /// Webhook, by id or URL
         webhook: String,
     },
-    /// List messages that were given up
+    /// List messages that could not be delivered
     DeadLetters {
-        /// Webhook, by id or address
+        /// Webhook, by id or URL
         webhook: String,
         #[command(flatten)]
         list: ListArgs,
     },
-    /// Send an event once more, now; exits with 1 when the receiver does not take it
+    /// Send an event again now; exits with 1 if the receiver refuses it
     Redeliver {
-        /// Webhook, by id or address
+        /// Webhook, by id or URL
         webhook: String,
-        /// The event's number in the audit trail
+        /// Sequence number of the event in the audit trail
         sequence: u64,
     },
-    /// Remove a webhook, and what it could not deliver
+    /// Remove a webhook and its undelivered messages
     Remove {
-        /// Webhook, by id or address
+        /// Webhook, by id or URL
         webhook: String,
     },
 }
@@ -100,11 +101,11 @@ pub(crate) async fn run(args: WebhookArgs) -> Result<()> {
         }
         Verb::Show { webhook } => place.print(&place.api.get(&path(&place, &webhook, "").await?).await?),
         Verb::Add { address, events } => {
-            let body = said([("url", Some(json!(address))), ("events", (!events.is_empty()).then(|| json!(events)))]);
+            let body = request_body([("url", Some(json!(address))), ("events", (!events.is_empty()).then(|| json!(events)))]);
             print_secret(&place, &place.api.post(&place.path("/webhooks"), &body).await?)
         }
         Verb::Set { webhook, address, events, disable, enable } => {
-            let body = said([
+            let body = request_body([
                 ("url", address.map(|address| json!(address))),
                 ("events", (!events.is_empty()).then(|| json!(events))),
                 ("disabled", (disable || enable).then(|| json!(disable))),
@@ -126,7 +127,7 @@ pub(crate) async fn run(args: WebhookArgs) -> Result<()> {
             let error = answer.get("error").and_then(Value::as_str).map(str::to_owned);
             match error {
                 None => place.print(&answer),
-                Some(error) => bail!("event {sequence} was not taken: {error}"),
+                Some(error) => bail!("the receiver refused event {sequence}: {error}"),
             }
         }
         Verb::Remove { webhook } => {
@@ -139,7 +140,7 @@ pub(crate) async fn run(args: WebhookArgs) -> Result<()> {
 
 fn print_secret(place: &Workplace, answer: &Value) -> Result<()> {
     place.print(answer)?;
-    eprintln!("The secret is shown this once: keep it now.");
+    output::tell("The secret is shown only once; save it now.");
     Ok(())
 }
 

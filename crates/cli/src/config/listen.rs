@@ -1,35 +1,35 @@
-//! Where to listen: an address and a port, or a name and a port.
+//! The address to listen on: an IP address or a host name, with a port.
 
 use std::net::{SocketAddr, ToSocketAddrs};
 use std::str::FromStr;
 
 use serde::{Deserialize, Deserializer};
 
-/// `127.0.0.1:7420`, `[::1]:7420` or `localhost:7420`. A name is looked up when the server starts.
+/// `127.0.0.1:7420`, `[::1]:7420` or `localhost:7420`. A host name is resolved when the server starts.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Listen {
-    /// An address.
+    /// An IP address and port.
     Address(SocketAddr),
-    /// A name, as it was written.
+    /// A host name and port.
     Name(String, u16),
 }
 
 impl Listen {
-    /// The address. Of several that a name has, the first of version 4 is taken, else the first.
+    /// Resolves the address. If a name has several, the first IPv4 address wins, else the first address.
     pub(super) fn resolve(&self) -> Result<SocketAddr, String> {
         let (name, port) = match self {
             Listen::Address(address) => return Ok(*address),
             Listen::Name(name, port) => (name, *port),
         };
         let found = (name.as_str(), port).to_socket_addrs().map_err(|error| {
-            format!("`{name}` in --listen {name}:{port} has no address ({error}): write an address, like 127.0.0.1:{port}")
+            format!("cannot resolve `{name}` in --listen {name}:{port} ({error}); use an IP address, like 127.0.0.1:{port}")
         })?;
         chosen(found)
-            .ok_or_else(|| format!("`{name}` in --listen {name}:{port} has no address: write one, like 127.0.0.1:{port}"))
+            .ok_or_else(|| format!("`{name}` in --listen {name}:{port} has no IP address; use one, like 127.0.0.1:{port}"))
     }
 }
 
-/// Most clients try version 4 too, and few machines are without it.
+/// Prefers IPv4, because almost every machine and client supports it.
 fn chosen(found: impl Iterator<Item = SocketAddr>) -> Option<SocketAddr> {
     let found: Vec<_> = found.collect();
     found.iter().find(|address| address.is_ipv4()).or(found.first()).copied()
@@ -42,10 +42,10 @@ impl FromStr for Listen {
         if let Ok(address) = text.parse() {
             return Ok(Listen::Address(address));
         }
-        let wrong = || format!("`{text}` is no address with a port: write it like 127.0.0.1:7420 or localhost:7420");
+        let wrong = || format!("`{text}` is not an address with a port; write it like 127.0.0.1:7420 or localhost:7420");
         let (name, port) = text.rsplit_once(':').ok_or_else(wrong)?;
         let is_name = name.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-._".contains(&byte));
-        // A number with dots that is no address is a slip of the pen, and no name.
+        // Digits and dots that are not an IP address are a typo, not a host name.
         if name.is_empty() || !is_name || name.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.') {
             return Err(wrong());
         }
@@ -64,7 +64,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_and_addresses_are_told_apart() {
+    fn names_and_addresses_are_distinguished() {
         assert_eq!("127.0.0.1:1".parse(), Ok(Listen::Address(([127, 0, 0, 1], 1).into())));
         assert_eq!("[::1]:1".parse::<Listen>().unwrap().resolve().unwrap().port(), 1);
         assert_eq!("localhost:0".parse(), Ok(Listen::Name("localhost".to_owned(), 0)));
@@ -77,7 +77,7 @@ mod tests {
     }
 
     #[test]
-    fn of_several_addresses_the_first_of_version_4_is_taken() {
+    fn first_ipv4_address_is_preferred() {
         let [six, four, other]: [SocketAddr; 3] = ["[::1]:1", "127.0.0.1:1", "127.0.0.2:1"].map(|text| text.parse().unwrap());
         assert_eq!(chosen([six, four, other].into_iter()), Some(four));
         assert_eq!(chosen([six].into_iter()), Some(six));

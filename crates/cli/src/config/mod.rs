@@ -1,8 +1,7 @@
-//! Settings: a flag, else an environment variable, else a key in a file, else the default.
+//! Settings. A flag overrides an environment variable, which overrides the settings file, which overrides the default.
 //!
-//! Which file: the one that `--config` (`TOOLCRIB_CONFIG`) names, else `toolcrib.toml` in the data folder. The current
-//! directory is passed over, because it may be a repository of somebody else's, which must not decide where a server keeps
-//! its rows or an agent is connected to.
+//! The settings file is the one named by `--config` (`TOOLCRIB_CONFIG`), else `toolcrib.toml` in the data folder. A file in the
+//! current directory is ignored: the directory may be an untrusted repository, which must not redirect the server or its clients.
 
 mod limits;
 mod listen;

@@ -1,4 +1,4 @@
-//! From what was said in several places to what holds.
+//! Combines the settings of all sources into the effective settings.
 
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
@@ -15,10 +15,10 @@ use crate::find::checked_url;
 /// The name of a settings file.
 pub(crate) const CONFIG_FILE: &str = "toolcrib.toml";
 
-/// Most threads that serve requests unless the operator says otherwise: more cost memory before they gain anything.
+/// Maximum default number of worker threads. More threads cost memory and rarely help.
 const WORKERS_DEFAULT_MAX: usize = 4;
 
-/// The settings that hold.
+/// The effective settings.
 #[derive(Debug)]
 pub(crate) struct Resolved {
     settings: Settings,
@@ -32,7 +32,7 @@ pub(crate) struct Resolved {
 }
 
 impl Resolved {
-    /// Joins `flags` (which hold the environment's values too), a file, and the defaults.
+    /// Combines `flags` (which include the environment), a file, and the defaults.
     pub(crate) fn load(flags: Settings, config: Option<&Path>) -> Result<Self> {
         let folder = match &flags.data {
             Some(data) => data.clone(),
@@ -49,20 +49,21 @@ impl Resolved {
             && *path == own_file
             && *data != folder
         {
-            bail!("{} is the data folder's own file and names another data folder: remove `data` from it", path.display());
+            bail!("{} lies in the data folder but sets another data folder; remove `data` from it", path.display());
         }
         let master_key = master_key(&flags, &written, environment::master_key());
         let embed_key = embed_key(&flags, &written, environment::embed_key());
         let settings = flags.or(written);
         let embed_endpoint = embed_endpoint(&settings, embed_key)?;
+        settings.limits.check().map_err(|error| anyhow::anyhow!("invalid limit: {error}"))?;
         if let Some(token) = &settings.metrics_token {
-            parse_token(token).map_err(anyhow::Error::msg).context("the metrics token cannot be used")?;
+            parse_token(token).map_err(anyhow::Error::msg).context("invalid metrics token")?;
         }
         if let Some(url) = &settings.public_url {
-            checked_url(url).context("the public url cannot be used")?;
+            checked_url(url).context("invalid public URL")?;
         }
         let data = settings.data.as_deref().map(absolute).transpose()?.unwrap_or(folder);
-        // A name is looked up only for a server.
+        // A host name is resolved only when a server starts.
         let listen = match &settings.listen {
             Some(Listen::Address(address)) => Some(*address),
             _ => None,
@@ -70,60 +71,62 @@ impl Resolved {
         Ok(Self { settings, master_key, embed_endpoint, listen, data, file })
     }
 
-    /// Looks up the name to listen at, if it is one.
+    /// Resolves the address to listen on.
     pub(crate) fn with_address(mut self) -> Result<Self> {
         self.listen = self.settings.listen.as_ref().map(Listen::resolve).transpose().map_err(anyhow::Error::msg)?;
         Ok(self)
     }
 
-    /// What a server is started with.
+    /// The configuration of the server.
     pub(crate) fn server(&self) -> Config {
-        let said = &self.settings;
+        let settings = &self.settings;
         let default = Config::new(&self.data);
         Config {
             data: self.data.clone(),
+            command: default.command,
             listen: self.listen.unwrap_or(default.listen),
-            public_url: said.public_url.clone().or(default.public_url),
-            allow_hosts: said.allow_host.clone().unwrap_or(default.allow_hosts),
-            allow_roots: said.allow_root.clone().unwrap_or(default.allow_roots),
-            trust_proxies: said.trust_proxy.clone().unwrap_or(default.trust_proxies),
-            metrics_token: said.metrics_token.clone().or(default.metrics_token),
-            allow_webhook_nets: said.allow_webhook_net.clone().unwrap_or(default.allow_webhook_nets),
+            public_url: settings.public_url.clone().or(default.public_url),
+            allow_hosts: settings.allow_host.clone().unwrap_or(default.allow_hosts),
+            allow_roots: settings.allow_root.clone().unwrap_or(default.allow_roots),
+            trust_proxies: settings.trust_proxy.clone().unwrap_or(default.trust_proxies),
+            metrics_token: settings.metrics_token.clone().or(default.metrics_token),
+            allow_webhook_nets: settings.allow_webhook_net.clone().unwrap_or(default.allow_webhook_nets),
             webhook_retry: default.webhook_retry,
+            sources: default.sources,
             subscribers: default.subscribers,
-            audit_keep_days: said.audit_keep_days.or(default.audit_keep_days),
-            audit_keep_days_min: said.audit_keep_days_min.unwrap_or(default.audit_keep_days_min),
-            audit_checkpoints: said.audit_checkpoints.clone().or(default.audit_checkpoints),
-            audit_checkpoint_minutes: said.audit_checkpoint_minutes.unwrap_or(default.audit_checkpoint_minutes),
-            database_url: said.database_url.clone().or(default.database_url),
+            audit_keep_days: settings.audit_keep_days.or(default.audit_keep_days),
+            audit_keep_days_min: settings.audit_keep_days_min.unwrap_or(default.audit_keep_days_min),
+            audit_checkpoints: settings.audit_checkpoints.clone().or(default.audit_checkpoints),
+            audit_checkpoint_minutes: settings.audit_checkpoint_minutes.unwrap_or(default.audit_checkpoint_minutes),
+            database_url: settings.database_url.clone().or(default.database_url),
             master_key: self.master_key.clone(),
             first_root: default.first_root,
             embed_endpoint: self.embed_endpoint.clone(),
-            server_name: said.server_name.clone().unwrap_or(default.server_name),
-            limits: said.limits.over(default.limits),
-            conformance: said.conformance.unwrap_or(default.conformance),
+            server_name: settings.server_name.clone().unwrap_or(default.server_name),
+            limits: settings.limits.over(default.limits),
+            conformance: settings.conformance.unwrap_or(default.conformance),
             faults: default.faults,
             clock: Clock::system(),
         }
     }
 
-    /// How many threads serve requests.
+    /// The number of worker threads.
     pub(crate) fn workers(&self) -> usize {
         let cores = || std::thread::available_parallelism().map_or(1, usize::from).min(WORKERS_DEFAULT_MAX);
         self.settings.workers.unwrap_or_else(cores)
     }
 
-    /// What is logged, and how.
+    /// The log filter and format.
     pub(crate) fn logging(&self, default_filter: &'static str) -> (&str, LogFormat) {
         (self.settings.log.as_deref().unwrap_or(default_filter), self.settings.log_format.unwrap_or_default())
     }
 }
 
-/// The file to read: one that was named must be there.
+/// Finds the settings file. An explicitly named file must exist.
 fn find_file(config: Option<&Path>, data: &Path) -> Result<Option<PathBuf>> {
     if let Some(named) = config {
         if !named.is_file() {
-            bail!("there is no settings file {}: check --config or TOOLCRIB_CONFIG", named.display());
+            bail!("no settings file {}; check --config or TOOLCRIB_CONFIG", named.display());
         }
         return Ok(Some(named.to_owned()));
     }
@@ -139,10 +142,11 @@ fn read_file(path: &Path) -> Result<Settings> {
 }
 
 fn absolute(path: &Path) -> Result<PathBuf> {
-    std::path::absolute(path).with_context(|| format!("`{}` is no path", path.display()))
+    std::path::absolute(path).with_context(|| format!("`{}` is not a path", path.display()))
 }
 
-/// The flag (or its variable), else the key itself in the environment, else the file's word, else the data folder.
+/// The source of the master key: the flag or its variable, else the key in the environment, else the settings file, else the data
+/// folder.
 pub(super) fn master_key(flags: &Settings, written: &Settings, given: Option<String>) -> MasterKeySource {
     match (&flags.master_key_file, given, &written.master_key_file) {
         (Some(file), _, _) | (None, None, Some(file)) => MasterKeySource::File(file.clone()),
@@ -151,7 +155,7 @@ pub(super) fn master_key(flags: &Settings, written: &Settings, given: Option<Str
     }
 }
 
-/// The same order for the key of an embedding endpoint.
+/// The source of the embedding endpoint's key, in the same order.
 pub(super) fn embed_key(flags: &Settings, written: &Settings, given: Option<String>) -> EmbedKey {
     match (&flags.embed_key_file, given, &written.embed_key_file) {
         (Some(file), _, _) | (None, None, Some(file)) => EmbedKey::File(file.clone()),
@@ -160,16 +164,16 @@ pub(super) fn embed_key(flags: &Settings, written: &Settings, given: Option<Stri
     }
 }
 
-/// The endpoint, if one was named: half of one is a mistake that would go unseen.
-fn embed_endpoint(said: &Settings, key: EmbedKey) -> Result<Option<EmbedEndpoint>> {
-    match (&said.embed_url, &said.embed_model) {
+/// The embedding endpoint, if it is set. An incomplete one is an error, because it would be ignored silently.
+fn embed_endpoint(settings: &Settings, key: EmbedKey) -> Result<Option<EmbedEndpoint>> {
+    match (&settings.embed_url, &settings.embed_model) {
         (Some(url), Some(model)) => {
-            Ok(Some(EmbedEndpoint { url: url.clone(), model: model.clone(), dimension: said.embed_dimension, key }))
+            Ok(Some(EmbedEndpoint { url: url.clone(), model: model.clone(), dimension: settings.embed_dimension, key }))
         }
-        (Some(_), None) => bail!("an embedder has a url and no model: name it with --embed-model"),
-        (None, Some(_)) => bail!("an embedder has a model and no url: say where it is with --embed-url"),
-        (None, None) if said.embed_dimension.is_some() || said.embed_key_file.is_some() => {
-            bail!("--embed-dimension and --embed-key-file are for an embedder that --embed-url and --embed-model name")
+        (Some(_), None) => bail!("the embedding endpoint has no model; set --embed-model"),
+        (None, Some(_)) => bail!("the embedding endpoint has no URL; set --embed-url"),
+        (None, None) if settings.embed_dimension.is_some() || settings.embed_key_file.is_some() => {
+            bail!("--embed-dimension and --embed-key-file need --embed-url and --embed-model")
         }
         (None, None) => Ok(None),
     }

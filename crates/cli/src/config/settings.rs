@@ -1,5 +1,5 @@
-//! The settings themselves. One definition is the flag, the environment variable and the key in `toolcrib.toml`:
-//! `--allow-host` is `TOOLCRIB_ALLOW_HOST` is `allow_host`.
+//! The settings of the server. Each definition is a flag (`--allow-host`), an environment variable (`TOOLCRIB_ALLOW_HOST`) and a
+//! key in `toolcrib.toml` (`allow_host`).
 
 use std::num::NonZero;
 use std::path::{Path, PathBuf};
@@ -12,18 +12,18 @@ use serde::Deserialize;
 use super::limits::LimitSettings;
 use super::listen::Listen;
 
-/// How log lines look.
+/// The format of log lines.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum LogFormat {
-    /// For people
+    /// Plain text
     #[default]
     Text,
-    /// One JSON object a line
+    /// One JSON object per line
     Json,
 }
 
-/// What was said about each setting in one place: on the command line and in the environment, or in a file.
+/// The settings of one source: command line and environment, or a file.
 #[derive(Args, Clone, Debug, Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub(crate) struct Settings {
@@ -31,43 +31,43 @@ pub(crate) struct Settings {
     #[arg(long, env = "TOOLCRIB_DATA", value_name = "DIR")]
     pub(crate) data: Option<PathBuf>,
 
-    /// Where to listen, an address or a name; port 0 picks a free one [default: 127.0.0.1:7420]
+    /// Address or host name to listen on; port 0 picks a free port [default: 127.0.0.1:7420]
     #[arg(long, env = "TOOLCRIB_LISTEN", value_name = "ADDRESS:PORT")]
     pub(crate) listen: Option<Listen>,
 
-    /// How clients reach the server, when that is not where it listens
+    /// URL that clients use, if it differs from the listen address
     #[arg(long, env = "TOOLCRIB_PUBLIC_URL", value_name = "URL")]
     pub(crate) public_url: Option<String>,
 
-    /// Host name that requests may carry, beside loopback and the public url's (repeatable)
+    /// Allowed host name in Host and Origin headers, besides loopback and the public URL's (repeatable)
     #[arg(long, env = "TOOLCRIB_ALLOW_HOST", value_name = "HOST", value_delimiter = ',')]
     pub(crate) allow_host: Option<Vec<String>>,
 
-    /// Directory under which projects may have their root (repeatable) [default: anywhere, on a loopback listener]
+    /// Directory that may contain project roots (repeatable) [default: anywhere, if listening on loopback]
     #[arg(long, env = "TOOLCRIB_ALLOW_ROOT", value_name = "DIR", value_delimiter = ',')]
     pub(crate) allow_root: Option<Vec<PathBuf>>,
 
-    /// Network of reverse proxies whose X-Forwarded-For names the client, like 10.0.0.0/8 (repeatable)
+    /// Network of reverse proxies whose X-Forwarded-For header is trusted, like 10.0.0.0/8 (repeatable)
     #[arg(long, env = "TOOLCRIB_TRUST_PROXY", value_name = "CIDR", value_delimiter = ',')]
     pub(crate) trust_proxy: Option<Vec<Network>>,
 
-    /// Token that /metrics asks for; without one it answers only programs on this machine
+    /// Token for /metrics; without one, /metrics answers only requests from this machine
     #[arg(long, env = "TOOLCRIB_METRICS_TOKEN", value_name = "TOKEN", hide_env_values = true, value_parser = parse_token)]
     pub(crate) metrics_token: Option<String>,
 
-    /// Network that webhooks may reach although it is not public, like 10.0.0.0/8 (repeatable)
+    /// Private network that webhooks may reach, like 10.0.0.0/8 (repeatable)
     #[arg(long, env = "TOOLCRIB_ALLOW_WEBHOOK_NET", value_name = "CIDR", value_delimiter = ',')]
     pub(crate) allow_webhook_net: Option<Vec<Network>>,
 
-    /// Days that audit trails are kept [default: for good]
+    /// Days to keep audit trails [default: forever]
     #[arg(long, env = "TOOLCRIB_AUDIT_KEEP_DAYS", value_name = "DAYS")]
     pub(crate) audit_keep_days: Option<NonZero<u32>>,
 
-    /// Days of audit trails that nobody can remove, neither by pruning nor with --audit-keep-days [default: 30]
+    /// Minimum days to keep audit trails; limits pruning and --audit-keep-days [default: 30]
     #[arg(long, env = "TOOLCRIB_AUDIT_KEEP_DAYS_MIN", value_name = "DAYS")]
     pub(crate) audit_keep_days_min: Option<u32>,
 
-    /// Folder for checkpoints of audit trails, best on another machine [default: checkpoints in the data folder]
+    /// Folder for audit checkpoints, ideally on another machine [default: `checkpoints` in the data folder]
     #[arg(long, env = "TOOLCRIB_AUDIT_CHECKPOINTS", value_name = "DIR")]
     pub(crate) audit_checkpoints: Option<PathBuf>,
 
@@ -79,43 +79,43 @@ pub(crate) struct Settings {
     #[arg(long, env = "TOOLCRIB_DATABASE_URL", value_name = "postgres://…", hide_env_values = true)]
     pub(crate) database_url: Option<String>,
 
-    /// File with the master key, 64 hex digits (or set TOOLCRIB_MASTER_KEY) [default: one made in the data folder]
+    /// File with the master key, 64 hex digits (or set TOOLCRIB_MASTER_KEY) [default: generated in the data folder]
     #[arg(long, env = "TOOLCRIB_MASTER_KEY_FILE", value_name = "FILE")]
     pub(crate) master_key_file: Option<PathBuf>,
 
-    /// OpenAI-compatible endpoint that embeds texts instead of the bundled model, like http://127.0.0.1:11434/v1
+    /// OpenAI-compatible embedding endpoint to use instead of the bundled model, like http://127.0.0.1:11434/v1
     #[arg(long, env = "TOOLCRIB_EMBED_URL", value_name = "URL", hide_env_values = true)]
     pub(crate) embed_url: Option<String>,
 
-    /// Model that the endpoint is asked for
+    /// Model of the embedding endpoint
     #[arg(long, env = "TOOLCRIB_EMBED_MODEL", value_name = "NAME")]
     pub(crate) embed_model: Option<String>,
 
-    /// Numbers in its vectors [default: the endpoint is asked at the start]
+    /// Dimension of the endpoint's vectors [default: detected at startup]
     #[arg(long, env = "TOOLCRIB_EMBED_DIMENSION", value_name = "N")]
     pub(crate) embed_dimension: Option<NonZero<u32>>,
 
-    /// File with the endpoint's key, sent as a bearer token (or set TOOLCRIB_EMBED_KEY) [default: none is sent]
+    /// File with the endpoint's key, sent as a bearer token (or set TOOLCRIB_EMBED_KEY) [default: no key]
     #[arg(long, env = "TOOLCRIB_EMBED_KEY_FILE", value_name = "FILE")]
     pub(crate) embed_key_file: Option<PathBuf>,
 
-    /// What the server calls itself in handshakes [default: toolcrib]
+    /// Server name in MCP handshakes [default: toolcrib]
     #[arg(long, env = "TOOLCRIB_SERVER_NAME", value_name = "NAME")]
     pub(crate) server_name: Option<String>,
 
-    /// Threads that serve requests [default: one a core, at most 4]
+    /// Worker threads [default: one per core, at most 4]
     #[arg(long, env = "TOOLCRIB_WORKERS", value_name = "N", value_parser = parse_workers)]
     pub(crate) workers: Option<usize>,
 
-    /// What is logged to stderr: a level, or parts of the program (info,server=debug) [default: info]
+    /// Log filter: a level, or levels by module (info,server=debug) [default: info]
     #[arg(long, env = "TOOLCRIB_LOG", value_name = "FILTER")]
     pub(crate) log: Option<String>,
 
-    /// How log lines look [default: text]
+    /// Log format [default: text]
     #[arg(long, env = "TOOLCRIB_LOG_FORMAT", value_name = "FORMAT")]
     pub(crate) log_format: Option<LogFormat>,
 
-    /// Serve the fixtures of the MCP conformance suite: for tests only
+    /// Serve the fixtures of the MCP conformance suite (only for tests)
     #[arg(long, env = "TOOLCRIB_CONFORMANCE", value_name = "BOOL", num_args = 0..=1, default_missing_value = "true",
           value_parser = BoolishValueParser::new(), hide_short_help = true)]
     pub(crate) conformance: Option<bool>,
@@ -125,30 +125,30 @@ pub(crate) struct Settings {
     pub(crate) limits: LimitSettings,
 }
 
-/// A token that fits into a header and cannot be guessed at once.
+/// Checks that a token is valid in a header and not trivial to guess.
 pub(super) fn parse_token(text: &str) -> Result<String, String> {
     if text.len() >= 16 && text.bytes().all(|byte| byte.is_ascii_graphic()) {
         Ok(text.to_owned())
     } else {
-        Err("a token has 16 or more ASCII characters and no spaces".to_owned())
+        Err("a token needs 16 or more ASCII characters and no spaces".to_owned())
     }
 }
 
 fn parse_workers(text: &str) -> Result<usize, String> {
     match text.parse() {
         Ok(workers) if (1..=256).contains(&workers) => Ok(workers),
-        _ => Err("a number from 1 to 256".to_owned()),
+        _ => Err("must be a number from 1 to 256".to_owned()),
     }
 }
 
 impl Settings {
-    /// What the environment says, without any flags.
+    /// Reads the settings from the environment only.
     pub(crate) fn from_environment() -> Result<Self, clap::Error> {
         let command = Self::augment_args(clap::Command::new("toolcrib").no_binary_name(true));
         Self::from_arg_matches(&command.try_get_matches_from(std::iter::empty::<&str>())?)
     }
 
-    /// These settings, and where they say nothing, `lower`.
+    /// Fills unset settings from `lower`.
     pub(crate) fn or(self, lower: Self) -> Self {
         Self {
             data: self.data.or(lower.data),
@@ -178,7 +178,7 @@ impl Settings {
         }
     }
 
-    /// The same settings with paths that are relative to `folder` made absolute: a file means paths beside itself.
+    /// Makes relative paths absolute, based on `folder`. Paths in a settings file are relative to the file.
     pub(super) fn relative_to(mut self, folder: &Path) -> Self {
         let absolute = |path: &mut PathBuf| *path = folder.join(&*path);
         self.data.iter_mut().for_each(absolute);

@@ -1,4 +1,4 @@
-//! Settings from several places, and the example file against the real thing.
+//! Tests of how settings are combined, and of the example file.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -27,7 +27,7 @@ fn load(folder: &Path, file: &str, arguments: &[&str]) -> anyhow::Result<Resolve
 }
 
 #[test]
-fn a_flag_beats_the_file_and_the_file_beats_the_default() {
+fn flag_overrides_file_and_file_overrides_default() {
     let folder = tempfile::tempdir().unwrap();
     let file = "listen = \"127.0.0.1:1\"\nserver_name = \"crib\"\n[limits]\nbatch_messages_max = 7\njson_depth_max = 9\n";
     let config = load(folder.path(), file, &["--listen", "127.0.0.1:2", "--limits-json-depth-max", "10"]).unwrap().server();
@@ -38,13 +38,13 @@ fn a_flag_beats_the_file_and_the_file_beats_the_default() {
 }
 
 #[test]
-fn lists_are_repeated_or_joined_by_commas() {
-    let said = flags(&["--allow-host", "a", "--allow-host", "b,c"]);
-    assert_eq!(said.allow_host.unwrap(), ["a", "b", "c"]);
+fn lists_accept_repeated_flags_and_commas() {
+    let settings = flags(&["--allow-host", "a", "--allow-host", "b,c"]);
+    assert_eq!(settings.allow_host.unwrap(), ["a", "b", "c"]);
 }
 
 #[test]
-fn paths_in_a_file_are_beside_the_file() {
+fn paths_in_a_file_are_relative_to_the_file() {
     let folder = tempfile::tempdir().unwrap();
     let config = load(folder.path(), "allow_root = [\"code\", \"/srv\"]\nmaster_key_file = \"m\"\n", &[]).unwrap().server();
     assert_eq!(config.allow_roots, [folder.path().join("code"), "/srv".into()]);
@@ -52,7 +52,7 @@ fn paths_in_a_file_are_beside_the_file() {
 }
 
 #[test]
-fn an_unknown_key_is_named_with_the_known_ones() {
+fn unknown_key_is_refused_with_a_list_of_known_keys() {
     let folder = tempfile::tempdir().unwrap();
     let error = format!("{:#}", load(folder.path(), "lisen = \"127.0.0.1:1\"\n", &[]).unwrap_err());
     assert!(error.contains("lisen") && error.contains("`listen`") && error.contains("settings.toml"), "{error}");
@@ -61,34 +61,52 @@ fn an_unknown_key_is_named_with_the_known_ones() {
 }
 
 #[test]
-fn a_public_url_is_one_wherever_it_stands() {
+fn invalid_public_url_is_refused_in_flag_and_file() {
     let folder = tempfile::tempdir().unwrap();
     for (file, flags) in [("public_url = \"crib.example\"\n", &[][..]), ("", &["--public-url", "crib.example"])] {
         let error = format!("{:#}", load(folder.path(), file, flags).unwrap_err());
-        assert!(error.contains("public url") && error.contains("`crib.example`") && error.contains("https://"), "{error}");
+        assert!(error.contains("public URL") && error.contains("`crib.example`") && error.contains("https://"), "{error}");
     }
     assert!(load(folder.path(), "", &["--public-url", "https://crib.example/"]).is_ok());
 }
 
 #[test]
-fn a_named_file_must_exist() {
+fn limit_below_its_minimum_is_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    for (key, _) in named(&base::limits::Limits::default()) {
+        let loaded = load(folder.path(), &format!("[limits]\n{key} = 0\n"), &[]);
+        if key == "drain_seconds" {
+            assert!(loaded.is_ok(), "a shutdown need not wait");
+            continue;
+        }
+        let error = format!("{:#}", loaded.unwrap_err());
+        let flag = format!("--limits-{}", key.replace('_', "-"));
+        assert!(error.contains(key) && error.contains(&flag) && error.contains("or more"), "{key}: {error}");
+    }
+    let error = load(folder.path(), "", &["--limits-connections-max", "0"]).unwrap_err().to_string();
+    assert!(error.contains("--limits-connections-max"), "{error}");
+    assert!(load(folder.path(), "", &["--limits-connections-max", "1"]).is_ok());
+}
+
+#[test]
+fn explicit_settings_file_must_exist() {
     let error = Resolved::load(flags(&["--data", "/nowhere"]), Some(Path::new("/nowhere/x.toml"))).unwrap_err();
     assert!(error.to_string().contains("/nowhere/x.toml"));
 }
 
 #[test]
-fn the_data_folders_own_file_is_found_and_cannot_move_the_folder() {
+fn file_in_the_data_folder_is_read_and_cannot_change_the_data_folder() {
     let folder = tempfile::tempdir().unwrap();
     let data = ["--data", folder.path().to_str().unwrap()];
     std::fs::write(folder.path().join(CONFIG_FILE), "server_name = \"own\"\n").unwrap();
     assert_eq!(Resolved::load(flags(&data), None).unwrap().server().server_name, "own");
     std::fs::write(folder.path().join(CONFIG_FILE), "data = \"/elsewhere\"\n").unwrap();
-    // The flag would win anyway, but the file shows that somebody expects something else.
+    // The flag would win, but the conflicting file is probably a mistake.
     assert!(Resolved::load(flags(&data), None).is_err());
 }
 
 #[test]
-fn the_master_key_comes_from_the_nearest_place() {
+fn master_key_source_follows_precedence() {
     let file = |path: &str| Settings { master_key_file: Some(path.into()), ..Settings::default() };
     let none = Settings::default();
     let given = || Some("hex".to_owned());
@@ -99,7 +117,7 @@ fn the_master_key_comes_from_the_nearest_place() {
 }
 
 #[test]
-fn an_embedder_is_named_whole_and_its_key_comes_from_the_nearest_place() {
+fn embedding_endpoint_must_be_complete_and_its_key_follows_precedence() {
     let folder = tempfile::tempdir().unwrap();
     let whole = "embed_url = \"http://127.0.0.1:1/v1\"\nembed_model = \"m\"\nembed_key_file = \"key\"\n";
     let named = load(folder.path(), whole, &["--embed-dimension", "8"]).unwrap().server().embed_endpoint.unwrap();
@@ -124,7 +142,7 @@ fn an_embedder_is_named_whole_and_its_key_comes_from_the_nearest_place() {
     assert!(matches!(embed_key(&none, &none, None), EmbedKey::None));
 }
 
-/// Every flag of the settings, by its long name.
+/// Every flag of the settings, with its environment variable.
 fn long_names() -> Vec<(String, String)> {
     let command = Settings::augment_args(clap::Command::new("test"));
     let name = |argument: &clap::Arg| {
@@ -134,13 +152,13 @@ fn long_names() -> Vec<(String, String)> {
 }
 
 #[test]
-fn every_flag_has_its_variable() {
+fn every_flag_has_a_matching_variable() {
     for (flag, variable) in long_names() {
         assert_eq!(variable, format!("TOOLCRIB_{}", flag.to_uppercase().replace('-', "_")));
     }
 }
 
-/// The example file as it stands, and with the settings in it that have no default switched on (`#key = …`).
+/// The example file as it is, and with its commented-out settings (`#key = …`) turned on.
 fn example() -> (String, String) {
     let text = std::fs::read_to_string(EXAMPLE).unwrap();
     let is_off = |line: &str| line.strip_prefix('#').is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_lowercase()));
@@ -149,7 +167,7 @@ fn example() -> (String, String) {
 }
 
 #[test]
-fn the_example_file_names_every_key_and_no_other() {
+fn example_file_lists_exactly_the_known_keys() {
     let table: toml::Table = toml::from_str(&example().1).unwrap();
     let mut keys: BTreeSet<String> = table.keys().filter(|key| *key != "limits").cloned().collect();
     keys.extend(table["limits"].as_table().unwrap().keys().map(|key| format!("limits_{key}")));
@@ -159,7 +177,7 @@ fn the_example_file_names_every_key_and_no_other() {
 }
 
 #[test]
-fn the_example_file_holds_the_defaults() {
+fn example_file_matches_the_defaults() {
     let folder = tempfile::tempdir().unwrap();
     let shown = load(folder.path(), &example().0, &[]).unwrap();
     let real = load(folder.path(), "", &[]).unwrap();
@@ -172,7 +190,7 @@ fn the_example_file_holds_the_defaults() {
 }
 
 #[test]
-fn help_texts_say_the_real_defaults() {
+fn help_texts_state_the_defaults() {
     let command = Settings::augment_args(clap::Command::new("test"));
     let limits = base::limits::Limits::default();
     for (key, default) in named(&limits) {

@@ -1,4 +1,4 @@
-//! The agent door: tokens, scopes, allowlists, and the codes it speaks.
+//! The agent door: tokens, scopes, allowlists and error codes.
 
 use reqwest::Method;
 use serde_json::json;
@@ -8,7 +8,7 @@ use crate::support::{Crib, Engine, both_engines, request};
 const ALL: [&str; 4] = ["bricks:create_draft", "bricks:read", "kits:create_draft", "kits:read"];
 
 both_engines! {
-    async fn behind_a_trusted_proxy_failures_are_the_clients_own(engine: Engine) {
+    async fn failures_behind_a_trusted_proxy_count_per_client(engine: Engine) {
         let trust = |config: &mut server::Config| config.trust_proxies = vec!["127.0.0.0/8".parse().unwrap()];
         for (trusts, others) in [(true, 200), (false, 429)] {
             let crib = Crib::start_with(engine, |config| if trusts { trust(config) }).await;
@@ -19,7 +19,7 @@ both_engines! {
                 crib.send(post.json(&body)).await.status
             };
             for number in 0..10 {
-                // What a client itself claims stands before what the proxy adds.
+                // A client can forge the first address. The proxy appends the real one.
                 let claimed = format!("192.0.2.{number}, 203.0.113.1");
                 assert_eq!(authenticate(&format!("agk_{number}"), "wrong", &claimed).await, 401);
             }
@@ -28,7 +28,7 @@ both_engines! {
         }
     }
 
-    async fn guesses_from_many_addresses_are_guesses_at_one_agent(engine: Engine) {
+    async fn guesses_from_many_addresses_count_against_one_agent(engine: Engine) {
         let crib = Crib::start_with(engine, |config| config.trust_proxies = vec!["127.0.0.0/8".parse().unwrap()]).await;
         let tenant = crib.tenant().await;
         let (agent, other) = (tenant.agent(&["*"], &[]).await, tenant.agent(&["*"], &[]).await);
@@ -44,7 +44,7 @@ both_engines! {
         assert_eq!(post("/api/agents/authenticate", agents(&other.agent_key, &other.agent_secret), 50).await, 200);
     }
 
-    async fn an_agent_sees_what_scope_and_allowlist_both_name(engine: Engine) {
+    async fn agent_lists_only_tools_that_scope_and_allowlist_both_name(engine: Engine) {
         let crib = Crib::start(engine).await;
         let tenant = crib.tenant().await;
         for (scopes, tools, listed) in [
@@ -58,7 +58,7 @@ both_engines! {
         }
     }
 
-    async fn what_is_not_seen_cannot_be_called(engine: Engine) {
+    async fn unlisted_tool_cannot_be_called(engine: Engine) {
         let crib = Crib::start(engine).await;
         let agent = crib.tenant().await.agent(&["bricks:read", "kits:read"], &["bricks.list", "kits.create_draft"]).await;
         for (tool, arguments, code) in [
@@ -73,7 +73,7 @@ both_engines! {
         assert_eq!(agent.call("bricks.list", json!({})).await.result()["structuredContent"], json!({"bricks": []}));
     }
 
-    async fn tokens_expire_and_die_with_their_agent(engine: Engine) {
+    async fn tokens_expire_and_are_revoked_with_their_agent(engine: Engine) {
         let clock = base::Clock::manual(base::Timestamp::from_ms(1_800_000_000_000));
         let crib = Crib::start_with(engine, |config| config.clock = clock.clone()).await;
         let tenant = crib.tenant().await;
@@ -93,8 +93,8 @@ both_engines! {
         };
         renew(&mut agent).await;
         let rotated = tenant.post(&format!("agents/{}/rotate", agent.id), json!({})).await.expect(200);
-        assert_eq!(agent.rpc(&ping).await.status, 401, "rotation kills tokens");
-        assert_eq!(agent.authenticate().await.status, 401, "and the old secret");
+        assert_eq!(agent.rpc(&ping).await.status, 401, "rotation revokes tokens");
+        assert_eq!(agent.authenticate().await.status, 401, "rotation revokes the old secret");
         agent.agent_secret = rotated["agent_secret"].as_str().unwrap().to_owned();
         renew(&mut agent).await;
 
@@ -107,7 +107,7 @@ both_engines! {
         assert_eq!((agent.rpc(&ping).await.status, agent.authenticate().await.status), (401, 401));
     }
 
-    async fn changed_scopes_and_tools_hold_from_the_next_request(engine: Engine) {
+    async fn changed_scopes_and_tools_apply_to_the_next_request(engine: Engine) {
         let crib = Crib::start(engine).await;
         let tenant = crib.tenant().await;
         let agent = tenant.agent(&ALL, &["bricks.list", "kits.list"]).await;
@@ -119,7 +119,7 @@ both_engines! {
         assert_eq!(agent.tools().await, Vec::<String>::new());
     }
 
-    async fn wrong_credentials_all_look_the_same(engine: Engine) {
+    async fn wrong_credentials_all_get_the_same_error(engine: Engine) {
         let crib = Crib::start(engine).await;
         let tenant = crib.tenant().await;
         let agent = tenant.agent(&ALL, &["bricks.list"]).await;
@@ -142,7 +142,7 @@ both_engines! {
         }
     }
 
-    async fn guessing_is_stopped_after_ten_failures(engine: Engine) {
+    async fn ten_failures_block_further_guesses(engine: Engine) {
         let crib = Crib::start(engine).await;
         let agent = crib.tenant().await.agent(&ALL, &["bricks.list"]).await;
         let url = format!("{}/api/agents/authenticate", crib.url);
@@ -151,12 +151,12 @@ both_engines! {
             assert_eq!(crib.send(crib.http.post(&url).json(&wrong)).await.status, 401);
         }
         let right = agent.authenticate().await;
-        assert_eq!(right.status, 429, "right secret or not");
+        assert_eq!(right.status, 429, "even the right secret is refused");
         assert!(right.header("retry-after").is_some());
-        assert_eq!(agent.rpc(&request(1, "ping", json!({}))).await.status, 200, "tokens that are out go on working");
+        assert_eq!(agent.rpc(&request(1, "ping", json!({}))).await.status, 200, "issued tokens keep working");
     }
 
-    async fn an_agents_own_rate_limit(engine: Engine) {
+    async fn agent_rate_limit_applies_to_calls_and_tokens(engine: Engine) {
         let crib = Crib::start(engine).await;
         let tenant = crib.tenant().await;
         let agent = tenant
@@ -164,8 +164,8 @@ both_engines! {
             .await;
         let ping = request(1, "ping", json!({}));
         let statuses = [agent.rpc(&ping).await.status, agent.rpc(&ping).await.status, agent.rpc(&ping).await.status];
-        assert_eq!(statuses, [200, 429, 429], "the token took one of the two");
+        assert_eq!(statuses, [200, 429, 429], "issuing the token counted as the first call");
         let token = agent.authenticate().await;
-        assert_eq!((token.status, token.header("retry-after").is_some()), (429, true), "tokens are charged too: {}", token.text);
+        assert_eq!((token.status, token.header("retry-after").is_some()), (429, true), "issuing a token counts too: {}", token.text);
     }
 }

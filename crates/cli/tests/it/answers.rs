@@ -1,5 +1,5 @@
-//! Answers that every client can use: some show their model only `content`, others only `structuredContent`, and they differ in how
-//! they want to hear of bad arguments.
+//! Answers that every client can use. Some clients show their model only `content`, others only `structuredContent`. The protocol
+//! versions differ in how they report bad arguments.
 
 use std::collections::BTreeSet;
 
@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use crate::menu::{TOOLS, Things};
 use crate::support::{Crib, Engine, Reply, Session, Tenant, both_engines, call, modern, request};
 
-/// Every tool with arguments that make it say as much as it can, and whether it quotes what agents wrote.
+/// Every tool, with arguments that give the longest answer, and whether the answer quotes text from agents.
 fn calls(things: &Things) -> Vec<(&'static str, Value, bool)> {
     let kit = |bricks: bool, readiness: bool| json!({"kit_id": things.kit, "include_bricks": bricks, "include_publish_readiness": readiness});
     let fact = |target: &str, functional: bool| {
@@ -36,7 +36,7 @@ fn calls(things: &Things) -> Vec<(&'static str, Value, bool)> {
     ]
 }
 
-/// Every value inside that is neither true nor false nor null, with the way to it.
+/// Every string and number inside `value`, with its path.
 fn scalars(path: &str, value: &Value) -> Vec<(String, String)> {
     match value {
         Value::Object(members) => members.iter().flat_map(|(name, value)| scalars(&format!("{path}.{name}"), value)).collect(),
@@ -53,8 +53,8 @@ fn text_of(result: &Value) -> String {
     texts.collect::<Vec<_>>().join("\n")
 }
 
-/// Text as it may be shown: quoted on a line of its own, or as a JSON string.
-fn stands_in(text: &str, value: &str) -> bool {
+/// Whether `text` shows `value`: as it is, on one line, or as a JSON string.
+fn is_shown_in(text: &str, value: &str) -> bool {
     let json = serde_json::to_string(value).unwrap();
     [value, &value.replace('\n', " "), &json].iter().any(|form| text.contains(form))
 }
@@ -63,7 +63,7 @@ both_engines! {
     async fn text_and_structured_content_are_each_complete(engine: Engine) {
         let crib = Crib::start(engine).await;
         let tenant = crib.tenant().await;
-        let (things, session) = (Things::make_but_a_person(&tenant, "things").await, tenant.session().await);
+        let (things, session) = (Things::make_without_user(&tenant, "things").await, tenant.session().await);
         let calls = calls(&things);
         let called: BTreeSet<&str> = calls.iter().map(|(tool, ..)| *tool).collect();
         assert_eq!(called, TOOLS.iter().map(|row| row.name).collect(), "every tool is called");
@@ -71,7 +71,7 @@ both_engines! {
             let result = session.call(tool, arguments.clone()).await.result();
             let (text, payload) = (text_of(&result), &result["structuredContent"]);
             for (path, value) in scalars("", payload) {
-                assert!(stands_in(&text, &value), "{tool} {arguments}: {path} is {value:?} and not in the text:\n{text}");
+                assert!(is_shown_in(&text, &value), "{tool} {arguments}: the text lacks {path}, which is {value:?}:\n{text}");
             }
             let notice = payload["notice"].as_str();
             assert_eq!(notice.is_some(), quotes, "{tool} {arguments}: {payload}");
@@ -84,24 +84,25 @@ both_engines! {
         let recalled = session.call("af_memory_recall", json!({"query": "push to main", "workType": "chore"})).await.result();
         let found = recalled["structuredContent"]["observations"].as_array().unwrap().clone();
         let order = found.iter().find(|found| found["content"].as_str().unwrap().starts_with("Ignore")).unwrap();
-        assert_eq!(order["instructionLike"], true, "the warning is in both: {order}");
-        let nothing = tenant.session_with(json!({"projectId": things.project})).await;
+        assert_eq!(order["instructionLike"], true, "the structured answer carries the warning too: {order}");
+        // A new project has an empty graph.
+        let project = tenant.post("projects", json!({"name": "empty", "graph_enabled": true})).await.expect(201);
+        let nothing = tenant.session_with(json!({"projectId": project["project"]["id"]})).await;
         let empty = nothing.call("graph_query", json!({"query": "zebra", "neighborhoodDepth": 0})).await.result();
-        if empty["structuredContent"]["triplets"] == json!([]) {
-            assert!(empty["structuredContent"].get("notice").is_none(), "nothing is quoted: {empty}");
-        }
+        assert_eq!(empty["structuredContent"]["triplets"], json!([]), "{empty}");
+        assert!(empty["structuredContent"].get("notice").is_none(), "an empty answer quotes nothing: {empty}");
     }
 }
 
-/// One call at the session door, with this version in the header.
-async fn in_version(session: &Session<'_>, crib: &Crib, version: Option<&str>, message: &Value) -> Reply {
+/// Posts a message to the session door, with this version in the header.
+async fn post_with_version(session: &Session<'_>, crib: &Crib, version: Option<&str>, message: &Value) -> Reply {
     let builder = session.builder();
     let builder = version.into_iter().fold(builder, |builder, version| builder.header("mcp-protocol-version", version));
     crib.send(builder.body(message.to_string())).await
 }
 
-/// What a caller is told of bad arguments, from whichever place it stands in.
-fn told(reply: &Reply, is_result: bool) -> Value {
+/// The error about bad arguments, from the result or from the JSON-RPC error.
+fn reported_error(reply: &Reply, is_result: bool) -> Value {
     let body = reply.expect(200);
     if !is_result {
         let mut error = reply.error();
@@ -113,11 +114,11 @@ fn told(reply: &Reply, is_result: bool) -> Value {
     let result = &body["result"];
     assert_eq!(result["isError"], true, "{body}");
     let error = result["structuredContent"]["error"].clone();
-    assert_eq!(text_of(result), error["details"].as_str().unwrap(), "the text says all of it: {body}");
+    assert_eq!(text_of(result), error["details"].as_str().unwrap(), "the text holds all details: {body}");
     error
 }
 
-fn check_told(error: &Value, tool: &str) {
+fn check_error(error: &Value, tool: &str) {
     let violations = error["violations"].as_array().unwrap();
     let parameters: BTreeSet<&str> = violations.iter().map(|violation| violation["parameter"].as_str().unwrap()).collect();
     assert_eq!(parameters, ["limit", "colour", "status"].into(), "{error}");
@@ -128,14 +129,14 @@ fn check_told(error: &Value, tool: &str) {
     assert!(error["code"] == -32602 && error["request_id"].is_string(), "{error}");
 }
 
-async fn agent_in_version(tenant: &Tenant<'_>, token: &str, version: Option<&str>, message: &Value) -> Reply {
+async fn agent_post_with_version(tenant: &Tenant<'_>, token: &str, version: Option<&str>, message: &Value) -> Reply {
     let builder = tenant.crib.http.post(format!("{}/api/mcp", tenant.crib.url)).bearer_auth(token);
     let builder = version.into_iter().fold(builder, |builder, version| builder.header("mcp-protocol-version", version));
     tenant.crib.send(builder.body(message.to_string())).await
 }
 
 both_engines! {
-    async fn bad_arguments_are_answered_as_the_revision_wants(engine: Engine) {
+    async fn bad_arguments_are_reported_as_the_protocol_version_requires(engine: Engine) {
         let crib = Crib::start(engine).await;
         let tenant = crib.tenant().await;
         let (session, agent) = (tenant.session().await, tenant.agent(&["*"], &["bricks.list"]).await);
@@ -150,11 +151,11 @@ both_engines! {
             (Some("2026-01-26"), true),
         ];
         for (version, is_result) in versions {
-            check_told(&told(&in_version(&session, &crib, version, &bad).await, is_result), "bricks.list");
-            check_told(&told(&agent_in_version(&tenant, &agent.token, version, &bad).await, is_result), "bricks.list");
-            let batch = in_version(&session, &crib, version, &json!([bad])).await.expect(200);
+            check_error(&reported_error(&post_with_version(&session, &crib, version, &bad).await, is_result), "bricks.list");
+            check_error(&reported_error(&agent_post_with_version(&tenant, &agent.token, version, &bad).await, is_result), "bricks.list");
+            let batch = post_with_version(&session, &crib, version, &json!([bad])).await.expect(200);
             assert_eq!(batch[0].get("result").is_some(), is_result, "{version:?}: {batch}");
-            // What the gate refuses, what names no tool and what is beside the arguments stays an error.
+            // Unknown tools, malformed calls and bad cursors are JSON-RPC errors in every version.
             let errors = [
                 (call(1, "bricks.eat", json!({})), -32601),
                 (request(1, "tools/call", json!({})), -32602),
@@ -162,25 +163,25 @@ both_engines! {
                 (request(1, "tools/list", json!({"cursor": "nowhere"})), -32602),
             ];
             for (message, code) in errors {
-                assert_eq!(in_version(&session, &crib, version, &message).await.error_code(), code, "{version:?} {message}");
+                assert_eq!(post_with_version(&session, &crib, version, &message).await.error_code(), code, "{version:?} {message}");
             }
-            let forbidden = agent_in_version(&tenant, &agent.token, version, &call(1, "kits.list", json!({}))).await;
+            let forbidden = agent_post_with_version(&tenant, &agent.token, version, &call(1, "kits.list", json!({}))).await;
             assert_eq!(forbidden.error_code(), -32001, "{version:?}");
         }
         let message = modern(1, "tools/call", json!({"name": "bricks.list", "arguments": arguments}));
         let reply = session.modern(&message).await;
-        check_told(&told(&reply, true), "bricks.list");
+        check_error(&reported_error(&reply, true), "bricks.list");
         assert_eq!(reply.json()["result"]["resultType"], "complete");
-        // On the record it is a refusal, whichever way it was told.
+        // The audit trail records a refusal in either form.
         let trail = tenant.trail(&format!("requestId={}", reply.header("x-request-id").unwrap())).await;
         assert_eq!(trail.iter().map(|event| event["eventType"].as_str().unwrap()).collect::<Vec<_>>(), ["call.refused"]);
-        // An id that names nothing is found out by the tool itself.
+        // The tool itself detects an unknown id.
         let unknown = call(1, "kits.get", json!({"kit_id": "kit_unknown"}));
-        let error = told(&in_version(&session, &crib, Some("2025-11-25"), &unknown).await, true);
+        let error = reported_error(&post_with_version(&session, &crib, Some("2025-11-25"), &unknown).await, true);
         assert_eq!((&error["parameter"], &error["violations"][0]["parameter"]), (&json!("kit_id"), &json!("kit_id")));
     }
 
-    async fn what_is_answered_instead_of_a_payload_is_in_the_schema_too(engine: Engine) {
+    async fn output_schema_covers_errors_and_disabled_answers(engine: Engine) {
         let crib = Crib::start(engine).await;
         let tenant = crib.tenant().await;
         let session = tenant.session().await;
@@ -191,10 +192,10 @@ both_engines! {
         for tool in listed["tools"].as_array().unwrap() {
             let name = tool["name"].as_str().unwrap();
             let schema = jsonschema::validator_for(&tool["outputSchema"]).unwrap();
-            let bad = in_version(&session, &crib, Some("2025-11-25"), &call(1, name, json!({"nonsense": 1}))).await.result();
+            let bad = post_with_version(&session, &crib, Some("2025-11-25"), &call(1, name, json!({"nonsense": 1}))).await.result();
             let complaints: Vec<_> = schema.iter_errors(&bad["structuredContent"]).map(|error| error.to_string()).collect();
             assert!(complaints.is_empty(), "{name}: {complaints:?}");
-            assert!(!schema.is_valid(&json!({})), "{name}: an empty answer is none");
+            assert!(!schema.is_valid(&json!({})), "{name}: the schema accepts an empty answer");
             if name.starts_with("graph_") {
                 let answer = off.call(name, json!({})).await.result()["structuredContent"].clone();
                 assert!(answer == json!({"disabled": true}) && schema.is_valid(&answer), "{name}: {answer}");
@@ -202,12 +203,12 @@ both_engines! {
         }
     }
 
-    async fn a_version_that_is_no_date_is_refused_and_a_byte_order_mark_is_not(engine: Engine) {
+    async fn malformed_version_is_refused_and_byte_order_mark_is_accepted(engine: Engine) {
         let crib = Crib::start(engine).await;
         let session = crib.tenant().await.session().await;
         for version in ["1.0", "latest", "2025-11-2", "v2025-11-25"] {
             for message in [request(1, "initialize", json!({})), call(1, "bricks.list", json!({}))] {
-                let reply = in_version(&session, &crib, Some(version), &message).await;
+                let reply = post_with_version(&session, &crib, Some(version), &message).await;
                 assert_eq!((reply.status, reply.error_code()), (400, -32022), "{version}: {}", reply.text);
             }
         }

@@ -1,4 +1,4 @@
-//! The authorization tables: every tool and every route, with every way to be refused and the one right that lets it pass.
+//! The authorization tables: every tool and every route, each way to be refused, and the one scope or role that allows it.
 
 mod listing;
 mod routes;

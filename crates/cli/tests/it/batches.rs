@@ -5,7 +5,7 @@ use serde_json::json;
 use crate::support::{Crib, Engine, both_engines, call, request};
 
 both_engines! {
-    async fn answers_come_in_an_array_without_the_notifications(engine: Engine) {
+    async fn batch_answers_are_an_array_without_notifications(engine: Engine) {
         let crib = Crib::start(engine).await;
         let session = crib.tenant().await.session().await;
         let batch = json!([
@@ -29,7 +29,7 @@ both_engines! {
         );
     }
 
-    async fn batches_that_are_none(engine: Engine) {
+    async fn invalid_batches_are_refused(engine: Engine) {
         let crib = Crib::start_with(engine, |config| config.limits.batch_messages_max = 3).await;
         let session = crib.tenant().await.session().await;
         let note = json!({"jsonrpc": "2.0", "method": "notifications/initialized"});
@@ -46,7 +46,7 @@ both_engines! {
         assert_eq!(handshake[1]["result"], json!({}));
     }
 
-    async fn a_hundred_thousand_elements_are_refused_as_one(engine: Engine) {
+    async fn batch_of_100_000_elements_gets_one_error(engine: Engine) {
         let crib = Crib::start(engine).await;
         let session = crib.tenant().await.session().await;
         let element = r#"{"jsonrpc":"2.0","id":1,"method":"ping"},"#;

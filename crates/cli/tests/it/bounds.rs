@@ -1,4 +1,4 @@
-//! Everything is bounded before it is allocated: bodies, answers, connections, threads and the log.
+//! Bounds on bodies, answers, connections, threads and the log.
 
 mod bytes;
 mod connections;
@@ -19,7 +19,7 @@ impl Raw {
         Self(TcpStream::connect(crib.url.strip_prefix("http://").unwrap()).await.unwrap())
     }
 
-    /// A connection whose kernel keeps little of what is not read.
+    /// A connection with a small receive buffer.
     pub(super) async fn open_narrow(crib: &Crib) -> Self {
         let socket = TcpSocket::new_v4().unwrap();
         socket.set_recv_buffer_size(4_096).unwrap();
@@ -36,7 +36,7 @@ impl Raw {
     }
 
     /// The head of the next answer, in lower case, and its body.
-    pub(super) async fn answer(&mut self) -> (String, String) {
+    pub(crate) async fn answer(&mut self) -> (String, String) {
         let mut bytes = Vec::new();
         let end = loop {
             if let Some(end) = bytes.windows(4).position(|window| window == b"\r\n\r\n") {
@@ -53,11 +53,11 @@ impl Raw {
     }
 
     /// The status of the next answer.
-    pub(super) async fn status(&mut self) -> u16 {
+    pub(crate) async fn status(&mut self) -> u16 {
         self.answer().await.0.split(' ').nth(1).unwrap().parse().unwrap()
     }
 
-    /// Whether the server has closed the connection; waits until it says something.
+    /// Waits for the next byte or the end. Returns whether the server closed the connection.
     pub(super) async fn is_closed(&mut self) -> bool {
         let mut byte = [0];
         matches!(self.0.read(&mut byte).await, Ok(0) | Err(_))

@@ -1,4 +1,4 @@
-//! Bricks and kits through the doors, field by field as the seed has them. What the seed says stands here as data.
+//! Bricks and kits through the doors, compared with the seed field by field. The seed is repeated here as data.
 
 mod drafts;
 mod lists;
@@ -10,13 +10,13 @@ use serde_json::{Value, json};
 use crate::menu::TOOLS;
 use crate::support::{Agent, Reply, Session, Tenant};
 
-/// Both ways to a tool. The seed knows the agent door; the session door must answer the same.
-enum Hand<'c> {
+/// A caller at either door. The seed describes the agent door; the session door must answer the same.
+enum DoorClient<'c> {
     Session(Session<'c>),
     Agent(Agent<'c>),
 }
 
-impl<'c> Hand<'c> {
+impl<'c> DoorClient<'c> {
     async fn both(tenant: &Tenant<'c>) -> [Self; 2] {
         let names: Vec<&str> = TOOLS.iter().map(|row| row.name).collect();
         [Self::Session(tenant.session().await), Self::Agent(tenant.agent(&["*"], &names).await)]
@@ -24,8 +24,8 @@ impl<'c> Hand<'c> {
 
     async fn call(&self, tool: &str, arguments: Value) -> Reply {
         match self {
-            Hand::Session(session) => session.call(tool, arguments).await,
-            Hand::Agent(agent) => agent.call(tool, arguments).await,
+            DoorClient::Session(session) => session.call(tool, arguments).await,
+            DoorClient::Agent(agent) => agent.call(tool, arguments).await,
         }
     }
 
@@ -52,18 +52,18 @@ impl<'c> Hand<'c> {
 }
 
 fn text(value: &Value) -> String {
-    value.as_str().unwrap_or_else(|| panic!("{value} is no text")).to_owned()
+    value.as_str().unwrap_or_else(|| panic!("{value} is not a string")).to_owned()
 }
 
 /// The names of an object's members, sorted.
 fn members(value: &Value) -> Vec<&str> {
-    let members = value.as_object().unwrap_or_else(|| panic!("{value} is no object"));
+    let members = value.as_object().unwrap_or_else(|| panic!("{value} is not an object"));
     let mut names: Vec<_> = members.keys().map(String::as_str).collect();
     names.sort_unstable();
     names
 }
 
-/// What the seed lists, in the order that comparing wants.
+/// The given names, sorted for comparison.
 fn sorted<const N: usize>(mut names: [&str; N]) -> Vec<&str> {
     names.sort_unstable();
     names.to_vec()

@@ -1,4 +1,4 @@
-//! Which tools there are: by the switches of a project, and only where there is a project. It holds from the next request.
+//! A project's switches decide which tools it has. A change applies from the next request.
 
 use reqwest::Method;
 use serde_json::{Value, json};
@@ -9,7 +9,7 @@ const MEMORY: [&str; 2] = ["af_memory_recall", "af_memory_remember"];
 const GRAPH: [&str; 5] = ["graph_improve", "graph_ingest", "graph_neighbors", "graph_path", "graph_query"];
 
 /// The listed tools of memory and the graph, sorted.
-fn of_projects(listed: &Value) -> Vec<String> {
+fn project_tools(listed: &Value) -> Vec<String> {
     let names = listed["tools"].as_array().unwrap().iter().map(|tool| tool["name"].as_str().unwrap().to_owned());
     let mut names: Vec<_> = names.filter(|name| name.starts_with("af_memory") || name.starts_with("graph_")).collect();
     names.sort_unstable();
@@ -17,7 +17,7 @@ fn of_projects(listed: &Value) -> Vec<String> {
 }
 
 both_engines! {
-    async fn memory_that_is_turned_off_is_gone_from_sessions_and_agents_that_are_there(engine: Engine) {
+    async fn turning_memory_off_removes_its_tools_at_once(engine: Engine) {
         let crib = Crib::start(engine).await;
         let tenant = crib.tenant().await;
         let (session, agent) = (tenant.session().await, tenant.agent(&["*"], &MEMORY).await);
@@ -30,8 +30,8 @@ both_engines! {
         for on in [true, false, true] {
             switch(on).await;
             let expected: &[&str] = if on { &MEMORY } else { &[] };
-            assert_eq!(of_projects(&session.rpc(&list).await.result()), expected);
-            assert_eq!(of_projects(&agent.rpc(&list).await.result()), expected);
+            assert_eq!(project_tools(&session.rpc(&list).await.result()), expected);
+            assert_eq!(project_tools(&agent.rpc(&list).await.result()), expected);
             let (by_session, by_agent) =
                 (session.call("af_memory_remember", note.clone()).await, agent.call("af_memory_remember", note.clone()).await);
             if on {
@@ -43,7 +43,7 @@ both_engines! {
         }
     }
 
-    async fn an_agent_without_a_project_has_no_projects_tools(engine: Engine) {
+    async fn agent_without_a_project_has_no_project_tools(engine: Engine) {
         let crib = Crib::start(engine).await;
         let tenant = crib.tenant().await;
         let tools: Vec<_> = MEMORY.into_iter().chain(GRAPH).chain(["bricks.list"]).collect();
@@ -56,7 +56,7 @@ both_engines! {
         }
     }
 
-    async fn an_agent_that_wants_safe_names_is_listed_those(engine: Engine) {
+    async fn agent_with_safe_names_lists_safe_names(engine: Engine) {
         let crib = Crib::start(engine).await;
         let tenant = crib.tenant().await;
         let body = json!({"name": "safe", "scopes": ["*"], "tools": ["bricks.list", "kits.get"], "tool_names": "safe"});
@@ -67,7 +67,7 @@ both_engines! {
         }
     }
 
-    async fn the_first_start_turns_memory_and_the_graph_on_for_one_project(engine: Engine) {
+    async fn first_start_enables_memory_and_graph_for_the_default_project(engine: Engine) {
         let crib = Crib::start(engine).await;
         let api = async |method, path: &str, body| crib.api(method, &format!("/api/org/default{path}"), &crib.admin_key, body).await;
         assert_eq!(api(Method::GET, "", None).await.expect(200)["org"]["plan"], json!({"kg_enabled": false}));
@@ -79,13 +79,13 @@ both_engines! {
             let opened = api(Method::POST, "/sessions", Some(json!({"projectId": project["id"]}))).await.expect(201);
             let url = format!("{}/api/mcp/{}", crib.url, opened["sessionId"].as_str().unwrap());
             let list = crib.http.post(url).bearer_auth(&crib.admin_key).body(request(1, "tools/list", json!({})).to_string());
-            of_projects(&crib.send(list).await.result())
+            project_tools(&crib.send(list).await.result())
         };
         let everything: Vec<_> = MEMORY.into_iter().chain(GRAPH).collect();
         assert_eq!(listed(first).await, everything);
-        assert_eq!(listed(&second).await, MEMORY, "a project of its own choice");
+        assert_eq!(listed(&second).await, MEMORY, "a new project starts without the graph");
         let path = format!("/projects/{}", first["id"].as_str().unwrap());
         api(Method::PATCH, &path, Some(json!({"graph_enabled": false}))).await.expect(200);
-        assert_eq!(listed(first).await, MEMORY, "its switch is what counts");
+        assert_eq!(listed(first).await, MEMORY, "the project's switch decides");
     }
 }

@@ -1,4 +1,4 @@
-//! Clients that nobody here wrote, through every door: the Rust SDK, fastmcp, the official inspector and Claude Code.
+//! Third-party clients at every door: the Rust SDK, fastmcp, the official inspector and Claude Code.
 
 mod claude;
 mod fastmcp;
@@ -11,16 +11,16 @@ use std::process::Output;
 use crate::menu::TOOLS;
 use crate::support::{Crib, Tenant};
 
-/// A door as a client is told of it.
+/// A door, with its URL and a credential.
 struct Target {
     door: &'static str,
     url: String,
     credential: String,
-    /// What a call that is not permitted answers here.
+    /// The error code of a forbidden call.
     refusal: i64,
 }
 
-/// Both HTTP doors of a tenant. Each lets its caller read, and nothing else.
+/// Both HTTP doors of a tenant, with read-only credentials.
 async fn doors(tenant: &mut Tenant<'_>) -> [Target; 2] {
     let agent = tenant.agent(&["bricks:read", "kits:read"], &names()).await;
     tenant.key = tenant.key_with(&["sessions:write", "bricks:read", "kits:read"]).await;
@@ -36,15 +36,15 @@ fn names() -> Vec<&'static str> {
     TOOLS.iter().map(|row| row.name).collect()
 }
 
-/// What such a caller is listed.
+/// The tools that a read-only caller sees.
 const LISTED: [&str; 3] = ["bricks.list", "kits.list", "kits.get"];
 
 /// A file or folder of this package's tests.
-fn of_the_tests(path: &str) -> std::path::PathBuf {
+fn tests_path(path: &str) -> std::path::PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests").join(path)
 }
 
-/// Runs a client to its end, away from the settings of whoever runs the tests.
+/// Runs a client to its end, isolated from the user's own settings.
 async fn run(crib: &Crib, command: std::process::Command) -> (bool, String, String) {
     let mut command = tokio::process::Command::from(command);
     command

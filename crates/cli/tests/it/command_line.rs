@@ -1,4 +1,4 @@
-//! Every command but the long-lived ones, as a process: what it prints, what it ends with, what it tells to do.
+//! Every short-lived command as a process: its output, its exit code and its advice.
 
 mod audit;
 mod audit_commands;

@@ -1,4 +1,4 @@
-//! The official MCP conformance suite against the real doors, and what keeps its fixtures from everyone else.
+//! The official MCP conformance suite at the real doors, and the protection of its fixtures.
 
 use std::path::Path;
 
@@ -13,15 +13,15 @@ const SUITE: &str = "@modelcontextprotocol/conformance/dist/index.js";
 /// The oldest Node that the suite runs on.
 const NODE_MAJOR_MIN: u32 = 22;
 
-/// Some checks wait for an event only so long, so the runs take turns.
+/// Some checks have short time limits, so the runs take turns.
 static TURN: Mutex<()> = Mutex::const_new(());
 
 fn with_fixtures(config: &mut Config) {
     config.conformance = true;
 }
 
-/// Runs everything that `revision` requires of a server. What fails or warns and is not in the baseline, and what is in the
-/// baseline and passes, fails the test with all that the suite said.
+/// Runs everything that `revision` requires of a server. The test fails for a failure or warning outside the baseline, and for a
+/// baseline entry that passes.
 async fn conforms(crib: &Crib, url: &str, credential: &str, revision: &str) {
     let _turn = TURN.lock().await;
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../conformance");
@@ -37,11 +37,11 @@ async fn conforms(crib: &Crib, url: &str, credential: &str, revision: &str) {
         .env("TOOLCRIB_HEADERS", json!({"Authorization": format!("Bearer {credential}")}).to_string());
     let output = tokio::process::Command::from(suite).kill_on_drop(true).output().await.unwrap();
     let said = format!("{}\n{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
-    // For `--show-output`: the suite's own report.
+    // The suite's report, for `--show-output`.
     println!("{said}");
-    // The words too: a suite that ran nothing would also end well.
+    // A suite that ran nothing would also exit with 0, so check its words too.
     let ran = said.contains(&format!("Running requirements {revision}")) && said.contains("Baseline check passed");
-    assert!(output.status.success() && ran, "the suite ended with {} and said the above", output.status);
+    assert!(output.status.success() && ran, "the suite ended with {}; its report is above", output.status);
 }
 
 async fn listed(session: &Session<'_>, method: &str, member: &str) -> Vec<Value> {
@@ -55,7 +55,7 @@ async fn fixture_names(session: &Session<'_>) -> Vec<String> {
 }
 
 both_engines! {
-    async fn the_session_door_meets_the_requirements_of_2026_07_28(engine: Engine) {
+    async fn session_door_conforms_to_2026_07_28(engine: Engine) {
         let crib = Crib::start_with(engine, with_fixtures).await;
         let session = crib.tenant().await.session().await;
         conforms(&crib, &session.url, &session.key, "2026-07-28").await;
@@ -63,25 +63,25 @@ both_engines! {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn the_session_door_meets_the_requirements_of_2025_11_25() {
+async fn session_door_conforms_to_2025_11_25() {
     let crib = Crib::start_with(Engine::Sqlite, with_fixtures).await;
     let session = crib.tenant().await.session().await;
     conforms(&crib, &session.url, &session.key, "2025-11-25").await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn the_agent_door_meets_the_requirements_of_2026_07_28() {
+async fn agent_door_conforms_to_2026_07_28() {
     let crib = Crib::start_with(Engine::Sqlite, with_fixtures).await;
     let tenant = crib.tenant().await;
     let names = fixture_names(&tenant.session().await).await;
     let names: Vec<&str> = names.iter().map(String::as_str).collect();
     let agent = tenant.agent(&["conformance:run"], &names).await;
-    assert_eq!(agent.tools().await, names, "the fixtures and nothing else");
+    assert_eq!(agent.tools().await, names, "the agent has only the fixtures");
     conforms(&crib, &format!("{}/api/mcp", crib.url), &agent.token, "2026-07-28").await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn fixtures_are_there_only_when_they_are_turned_on() {
+async fn fixtures_exist_only_when_enabled() {
     let crib = Crib::start(Engine::Sqlite).await;
     let session = crib.tenant().await.session().await;
     assert_eq!(fixture_names(&session).await, [""; 0]);
@@ -94,7 +94,7 @@ async fn fixtures_are_there_only_when_they_are_turned_on() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn fixtures_are_there_only_for_their_scope() {
+async fn fixtures_need_their_scope() {
     let crib = Crib::start_with(Engine::Sqlite, with_fixtures).await;
     let mut tenant = crib.tenant().await;
     let everything = tenant.session().await;
@@ -118,7 +118,7 @@ async fn fixtures_are_there_only_for_their_scope() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_request_state_is_good_only_for_the_session_and_the_tool_that_were_asked() {
+async fn request_state_is_bound_to_session_and_tool() {
     let crib = Crib::start_with(Engine::Sqlite, with_fixtures).await;
     let tenant = crib.tenant().await;
     let (ours, theirs) = (tenant.session().await, tenant.session().await);
@@ -139,7 +139,7 @@ async fn a_request_state_is_good_only_for_the_session_and_the_tool_that_were_ask
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn nobody_is_asked_what_it_cannot_answer() {
+async fn input_is_requested_only_from_capable_clients() {
     let crib = Crib::start_with(Engine::Sqlite, with_fixtures).await;
     let session = crib.tenant().await.session().await;
     const TOOL: &str = "test_input_required_result_elicitation";
@@ -151,7 +151,7 @@ async fn nobody_is_asked_what_it_cannot_answer() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_is_said_before_an_answer_goes_only_to_those_who_asked_and_can_take_it() {
+async fn progress_and_logs_go_only_to_clients_that_asked() {
     let crib = Crib::start_with(Engine::Sqlite, with_fixtures).await;
     let session = crib.tenant().await.session().await;
     const STREAM: &str = "application/json, text/event-stream";
@@ -164,17 +164,17 @@ async fn what_is_said_before_an_answer_goes_only_to_those_who_asked_and_can_take
         crib.send(builder.body(message.to_string())).await
     };
     let mut progress = call(1, "test_tool_with_progress", json!({}));
-    assert!(post(STREAM, &progress).await.result()["content"].is_array(), "nobody asked for progress");
+    assert!(post(STREAM, &progress).await.result()["content"].is_array(), "the client did not ask for progress");
     progress["params"]["_meta"] = json!({"progressToken": 7});
-    assert!(post("application/json", &progress).await.result()["content"].is_array(), "nobody can take it");
+    assert!(post("application/json", &progress).await.result()["content"].is_array(), "the client accepts no stream");
     let events = post(STREAM, &progress).await.events();
-    let told: Vec<&Value> = events.iter().map(|event| &event["params"]["progress"]).collect();
-    assert_eq!(told, [&json!(0), &json!(50), &json!(100), &Value::Null]);
+    let steps: Vec<&Value> = events.iter().map(|event| &event["params"]["progress"]).collect();
+    assert_eq!(steps, [&json!(0), &json!(50), &json!(100), &Value::Null]);
     assert!(events[..3].iter().all(|event| event["params"]["progressToken"] == 7), "{events:?}");
     assert_eq!(events[3]["id"], 1);
 
     let legacy = post(STREAM, &call(1, "test_tool_with_logging", json!({}))).await.events();
-    assert_eq!(legacy.len(), 4, "a legacy client gets what is worth reading");
+    assert_eq!(legacy.len(), 4, "a legacy client gets the log lines without asking");
     let mut logging = modern(1, "tools/call", json!({"name": "test_logging_tool"}));
     for (level, lines) in [("debug", 3), ("info", 3), ("warning", 0)] {
         logging["params"]["_meta"]["io.modelcontextprotocol/logLevel"] = json!(level);

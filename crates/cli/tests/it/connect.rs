@@ -1,6 +1,7 @@
-//! `toolcrib connect`: what it writes for each client, what it leaves alone, and that what it wrote works.
+//! `toolcrib connect` writes a working entry for each client and leaves the rest of the file unchanged.
 
 mod environment;
+mod files;
 
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
@@ -11,7 +12,7 @@ use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader};
 
 use crate::support::{Engine, Place, Process, Reply, Terminal, http, in_time, request};
 
-/// A client: its name, its file, a file that somebody has made before, and what of that is no data and stays all the same.
+/// A client: its name, its file, the text of an existing file, and parts of that text (comments, formatting) that must remain.
 struct Client {
     name: &'static str,
     file: &'static str,
@@ -51,7 +52,7 @@ impl Client {
         terminal.here.join(self.file)
     }
 
-    /// Everything that the file holds, whatever it is written in.
+    /// The file's data as JSON, from any format.
     fn read(&self, text: &str) -> Value {
         match self.name {
             "codex" => serde_json::to_value(toml::from_str::<toml::Table>(text).unwrap()).unwrap(),
@@ -72,13 +73,13 @@ impl Client {
         }
     }
 
-    /// How an entry names its headers.
+    /// The member of an entry that holds its headers.
     fn headers(&self) -> &'static str {
         if self.name == "codex" { "http_headers" } else { "headers" }
     }
 }
 
-async fn beside_a_server() -> (Place, Process, Terminal) {
+pub(super) async fn start_server_and_terminal() -> (Place, Process, Terminal) {
     let place = Place::new(Engine::Sqlite);
     let server = place.start().await;
     let terminal = Terminal::at(&place).within("web");
@@ -86,7 +87,7 @@ async fn beside_a_server() -> (Place, Process, Terminal) {
     (place, server, terminal)
 }
 
-/// Starts what an entry says, somewhere else and without our environment, and asks it for its tools.
+/// Runs the command of an entry in another folder and without this environment, and lists its tools.
 async fn works_over_stdio(entry: &Value, elsewhere: &Path) {
     let mut command = Terminal::without_data(elsewhere).program(entry["command"].as_str().unwrap());
     command.args(entry["args"].as_array().unwrap().iter().map(|argument| argument.as_str().unwrap()));
@@ -103,7 +104,7 @@ async fn works_over_stdio(entry: &Value, elsewhere: &Path) {
     assert!(in_time(child.wait()).await.unwrap().success());
 }
 
-/// Asks what an entry says over HTTP.
+/// Sends requests to the URL of an entry.
 async fn works_over_http(url: &Value, headers: &Value) {
     let ask = async |message: Value| {
         let mut asked = http().post(url.as_str().unwrap()).body(message.to_string());
@@ -122,8 +123,8 @@ fn mode(path: &Path) -> u32 {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn an_entry_that_starts_the_stdio_door_joins_what_is_there() {
-    let (place, server, terminal) = beside_a_server().await;
+async fn stdio_entry_is_added_to_the_existing_file() {
+    let (place, server, terminal) = start_server_and_terminal().await;
     let elsewhere = tempfile::tempdir().unwrap();
     for client in &CLIENTS {
         let path = client.path(&terminal);
@@ -140,10 +141,10 @@ async fn an_entry_that_starts_the_stdio_door_joins_what_is_there() {
             let mut file = client.read(&written);
             let entry = file[client.member()].as_object_mut().unwrap().remove("toolcrib").unwrap();
             let expected = before.map_or_else(|| json!({client.member(): {}}), |before| client.read(before));
-            assert_eq!((client.name, &file), (client.name, &expected), "all else is as it was");
+            assert_eq!((client.name, &file), (client.name, &expected), "the rest of the file changed");
             assert_eq!(mode(&path), if before.is_some() { 0o640 } else { 0o644 });
             for kept in before.and(Some(client.kept)).unwrap_or_default() {
-                assert!(written.contains(kept), "`{kept}` is no more in {written}");
+                assert!(written.contains(kept), "`{kept}` is missing in {written}");
             }
             works_over_stdio(&entry, elsewhere.path()).await;
             let session = server.sessions().await.remove(0);
@@ -159,8 +160,8 @@ async fn an_entry_that_starts_the_stdio_door_joins_what_is_there() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_file_that_cannot_be_read_is_left_as_it_is() {
-    let (_place, server, terminal) = beside_a_server().await;
+async fn unreadable_client_file_is_left_unchanged() {
+    let (_place, server, terminal) = start_server_and_terminal().await;
     for client in &CLIENTS {
         let path = client.path(&terminal);
         std::fs::create_dir_all(path.parent().unwrap()).unwrap();
@@ -179,21 +180,21 @@ async fn a_file_that_cannot_be_read_is_left_as_it_is() {
             }
         }
         let beside = std::fs::read_dir(path.parent().unwrap()).unwrap().map(|entry| entry.unwrap().file_name());
-        assert!(beside.into_iter().all(|name| !name.to_string_lossy().ends_with(".part")), "nothing half-written stays");
+        assert!(beside.into_iter().all(|name| !name.to_string_lossy().ends_with(".part")), "a partial file remains");
     }
-    assert!(server.sessions().await.is_empty(), "no session is opened for nothing");
+    assert!(server.sessions().await.is_empty(), "a refused command opened a session");
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn an_entry_over_http_is_private_and_works() {
-    let (_place, server, terminal) = beside_a_server().await;
+async fn http_entry_is_private_and_works() {
+    let (_place, server, terminal) = start_server_and_terminal().await;
     for client in &CLIENTS {
         let path = client.path(&terminal);
         std::fs::create_dir_all(path.parent().unwrap()).unwrap();
         std::fs::write(&path, client.before).unwrap();
         let said = terminal.run(&format!("connect {} --http --ttl 8h --name crib_2", client.name)).await;
         assert!(said.ok().contains("written") && said.err.contains("keep it out of version control"), "{said:?}");
-        assert_eq!(mode(&path), 0o600, "it holds a key");
+        assert_eq!(mode(&path), 0o600, "the file holds a key");
         let mut file = client.read(&std::fs::read_to_string(&path).unwrap());
         let entry = file[client.member()].as_object_mut().unwrap().remove("crib_2").unwrap();
         assert!(file[client.member()]["other"].is_object());
@@ -203,8 +204,8 @@ async fn an_entry_over_http_is_private_and_works() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn printed_entries_work_and_nothing_is_written() {
-    let (_place, _server, terminal) = beside_a_server().await;
+async fn printed_entries_work_and_write_no_file() {
+    let (_place, _server, terminal) = start_server_and_terminal().await;
     let elsewhere = tempfile::tempdir().unwrap();
     let printed = terminal.run("connect --print").await.json();
     assert!(!printed.to_string().contains("null"));
@@ -224,8 +225,8 @@ async fn printed_entries_work_and_nothing_is_written() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_was_said_stands_in_the_entry_and_the_key_does_not() {
-    let (place, server, terminal) = beside_a_server().await;
+async fn entry_holds_the_flags_but_not_the_key() {
+    let (place, server, terminal) = start_server_and_terminal().await;
     let key = terminal.json("key add launcher").await["key"]["fullKey"].as_str().unwrap().to_owned();
     let away = Terminal::without_data(place.folder.path()).within("away").with("TOOLCRIB_KEY", &key);
     let flags = "--org default --project web --work-type chore --tool kits.list --tool-names safe --json";
@@ -243,10 +244,10 @@ async fn what_was_said_stands_in_the_entry_and_the_key_does_not() {
     );
     assert_eq!(arguments, expected);
 
-    // Without a server there is nobody to ask, and an entry all the same.
+    // Without a server, the entry is still written.
     server.kill_nine().await;
     let said = terminal.run("connect claude").await;
-    assert!(said.ok().contains("written") && said.err.contains("warning: the server cannot be asked now"), "{said:?}");
+    assert!(said.ok().contains("written") && said.err.contains("warning: cannot reach the server now"), "{said:?}");
     let refused = terminal.run("connect codex --http").await;
     assert!(refused.refused(1).contains("no server is running"), "{refused:?}");
     assert!(!terminal.here.join(".codex").exists());

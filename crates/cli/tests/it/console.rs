@@ -1,4 +1,4 @@
-//! Logging in at the console: the cookie, the token beside it, roles, and how guessing is stopped.
+//! Logging in at the console: the cookie, the CSRF token, and the limit on guesses.
 
 use base::{Clock, Timestamp};
 use reqwest::Method;
@@ -17,7 +17,7 @@ fn credentials(email: &str, password: &str) -> Value {
 }
 
 both_engines! {
-    async fn a_login_is_a_cookie_that_scripts_and_other_sites_cannot_use(engine: Engine) {
+    async fn login_cookie_is_hidden_from_scripts_and_other_sites(engine: Engine) {
         for (public_url, secure) in [(None, false), (Some("https://crib.example"), true)] {
             let crib = Crib::start_with(engine, |config| config.public_url = public_url.map(str::to_owned)).await;
             let tenant = crib.tenant().await;
@@ -36,11 +36,11 @@ both_engines! {
             }
             assert_eq!(parts.contains(&"Secure"), secure);
             assert!(!parts.iter().any(|part| part.to_ascii_lowercase().starts_with("domain")), "{parts:?}");
-            assert_ne!(parts[0], person.cookie, "each login is another");
+            assert_ne!(parts[0], person.cookie, "each login has its own cookie");
         }
     }
 
-    async fn a_login_says_who_it_is_and_ends(engine: Engine) {
+    async fn login_shows_its_user_and_ends(engine: Engine) {
         let clock = Clock::manual(Timestamp::from_ms(1_800_000_000_000));
         let crib = Crib::start_with(engine, |config| config.clock = clock.clone()).await;
         let tenant = crib.tenant().await;
@@ -61,10 +61,10 @@ both_engines! {
         clock.advance_ms(12 * 60 * 60 * 1_000 - 1);
         assert_eq!(person.api(Method::GET, "/api/console/me", None).await.status, 200);
         clock.advance_ms(1);
-        assert_eq!(person.api(Method::GET, "/api/console/me", None).await.status, 401, "twelve hours");
+        assert_eq!(person.api(Method::GET, "/api/console/me", None).await.status, 401, "a login expires after twelve hours");
     }
 
-    async fn what_changes_something_takes_the_token(engine: Engine) {
+    async fn changes_need_the_csrf_token(engine: Engine) {
         let crib = Crib::start(engine).await;
         let tenant = crib.tenant().await;
         let (owner, other) = (tenant.person("owner").await, tenant.person("admin").await);
@@ -73,15 +73,20 @@ both_engines! {
             let request = owner.request(Method::POST, &path).json(&json!({"name": "new"}));
             token.into_iter().fold(request, |request, token| request.header("x-csrf-token", token))
         };
-        for token in [None, Some(""), Some("nonsense"), Some(other.csrf.as_str())] {
-            assert_eq!(crib.send(post(token)).await.status, 403, "{token:?}");
+        let (missing, wrong) = ("a login that changes something must send `x-csrf-token`", "does not belong to this login");
+        for (token, why) in [(None, missing), (Some(""), wrong), (Some("nonsense"), wrong), (Some(other.csrf.as_str()), wrong)] {
+            let reply = crib.send(post(token)).await;
+            assert!(reply.status == 403 && reply.text.contains(why), "{token:?}: {}", reply.text);
         }
+        let reply = crib.api(Method::GET, &path, &tenant.session().await.key, None).await;
+        assert!(reply.status == 403 && reply.text.contains("works only for its own session"), "{}", reply.text);
+        assert!(!reply.text.contains("csrf"), "{}", reply.text);
         crib.send(owner.request(Method::GET, &path)).await.expect(200);
         crib.send(post(Some(&owner.csrf))).await.expect(201);
-        // A page elsewhere is refused even with both.
+        // A page on another site is refused even with cookie and token.
         let page = post(Some(&owner.csrf)).header("origin", "https://evil.example");
         assert_eq!(crib.send(page).await.status, 403);
-        // Beside a key, a login counts for nothing.
+        // If a request has a key, its login is ignored.
         for (key, status) in [("nonsense", 401), (tenant.key_with(&["kits:read"]).await.as_str(), 403)] {
             let request = owner.request(Method::GET, &path).bearer_auth(key);
             assert_eq!(crib.send(request).await.status, status);
@@ -94,7 +99,7 @@ both_engines! {
         crib.send(among_others).await.expect(200);
     }
 
-    async fn wrong_logins_all_look_the_same(engine: Engine) {
+    async fn wrong_logins_all_get_the_same_error(engine: Engine) {
         let crib = Crib::start_with(engine, |config| config.limits.login_failures_per_minute = 1_000).await;
         let tenant = crib.tenant().await;
         let person = tenant.person("owner").await;
@@ -119,15 +124,15 @@ both_engines! {
         }
     }
 
-    async fn passwords_are_kept_as_argon2id(engine: Engine) {
+    async fn passwords_are_stored_as_argon2id(engine: Engine) {
         let crib = Crib::start(engine).await;
         let tenant = crib.tenant().await;
         tenant.person("member").await;
-        let hashes = crib.rows("SELECT password_hash FROM users WHERE org_id = ?1", &tenant.org).await;
+        let hashes = crib.rows("SELECT password_hash AS value FROM users WHERE org_id = ?1", &tenant.org).await;
         assert!(hashes.len() == 1 && hashes[0].starts_with("$argon2id$v=19$m=19456,t=2,p=1$"), "{hashes:?}");
     }
 
-    async fn ten_wrong_guesses_close_the_door_for_a_minute(engine: Engine) {
+    async fn ten_wrong_guesses_block_the_account_for_a_minute(engine: Engine) {
         let clock = Clock::manual(Timestamp::from_ms(1_800_000_000_000));
         let crib = Crib::start_with(engine, |config| config.clock = clock.clone()).await;
         let tenant = crib.tenant().await;
@@ -136,10 +141,11 @@ both_engines! {
             assert_eq!(log_in(&crib, credentials(&person.email, "wrong")).await.status, 401);
         }
         clock.advance_ms(20_000);
+        // Even the right password is refused.
         let refused = person.log_in(PASSWORD).await;
-        assert_eq!((refused.status, refused.header("retry-after")), (429, Some("40")), "right or wrong: {}", refused.text);
-        assert_eq!(other.log_in(PASSWORD).await.status, 200, "guesses at one account lock nobody out of another");
-        assert_eq!(person.api(Method::GET, "/api/console/me", None).await.status, 200, "logins that are there go on");
+        assert_eq!((refused.status, refused.header("retry-after")), (429, Some("40")), "{}", refused.text);
+        assert_eq!(other.log_in(PASSWORD).await.status, 200, "guesses at one account do not block another");
+        assert_eq!(person.api(Method::GET, "/api/console/me", None).await.status, 200, "existing logins keep working");
         clock.advance_ms(40_000);
         person.log_in(PASSWORD).await.expect(200);
     }

@@ -1,15 +1,14 @@
-//! Bad days of the whole process: kill -9, signals, a full disk, a second server, data of another release.
+//! Failures of the whole process: kill -9, signals, a full disk, a second server, data of another release.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use serde_json::{Value, json};
 use tokio::process::Command;
 use tokio::sync::mpsc;
 
-use crate::support::{Engine, Place, Process, both_engines, call, eventually, http, request};
+use crate::support::{Engine, Place, Process, both_engines, call, eventually, hearing_hangup, http, request};
 
 /// A tenant over plain HTTP, for a server in another process.
 pub(crate) struct Client {
@@ -45,7 +44,7 @@ impl Client {
         }
     }
 
-    /// Posts through the door; an error when the server is gone.
+    /// Posts through the door. Fails if the server is gone.
     async fn rpc(&self, message: &Value) -> reqwest::Result<Value> {
         let request = self.http.post(format!("{}{}", self.url, self.door)).bearer_auth(&self.session_key);
         request.body(message.to_string()).send().await?.json().await
@@ -56,7 +55,7 @@ impl Client {
         self.http.get(format!("{}{path}", self.url)).send().await.unwrap().status().as_u16()
     }
 
-    /// Calls a tool and gives the request's id once it was acknowledged; an error when the server is gone.
+    /// Calls a tool and returns the id of the acknowledged request. Fails if the server is gone.
     pub(crate) async fn acknowledged(&self, tool: &str, arguments: Value) -> reqwest::Result<String> {
         let request = self.http.post(format!("{}{}", self.url, self.door)).bearer_auth(&self.session_key);
         let reply = request.body(call(1, tool, arguments).to_string()).send().await?;
@@ -66,7 +65,7 @@ impl Client {
         Ok(id)
     }
 
-    /// The same tenant, on the server that took over.
+    /// The same tenant, on the restarted server.
     pub(crate) fn on(self, process: &Process) -> Self {
         Self { url: process.url.clone(), ..self }
     }
@@ -87,7 +86,7 @@ impl Client {
         self.rpc(&call(1, "bricks.create_draft", arguments)).await
     }
 
-    /// Every brick there is.
+    /// The ids of all bricks.
     async fn bricks(&self) -> BTreeSet<String> {
         let mut found = BTreeSet::new();
         let mut cursor = String::new();
@@ -103,13 +102,13 @@ impl Client {
     }
 }
 
-/// How many rounds a marathon has: a few in the tests, and as many as `make soak` says.
-#[expect(clippy::disallowed_methods, reason = "`make soak` says how many rounds")]
+/// The number of kill rounds: `usual`, unless `make soak` sets another.
+#[expect(clippy::disallowed_methods, reason = "`make soak` sets the number of rounds")]
 pub(crate) fn rounds(usual: u32) -> u32 {
     std::env::var("TOOLCRIB_SOAK_ROUNDS").map_or(usual, |rounds| rounds.parse().unwrap())
 }
 
-/// Writers that go on until the server is gone, and tell of each brick that was acknowledged.
+/// Starts writers that write until the server stops. The channel yields the id of each acknowledged brick.
 fn writers(client: &Arc<Client>, count: usize) -> mpsc::UnboundedReceiver<String> {
     let (acknowledged, received) = mpsc::unbounded_channel();
     for _ in 0..count {
@@ -128,7 +127,7 @@ fn writers(client: &Arc<Client>, count: usize) -> mpsc::UnboundedReceiver<String
 }
 
 both_engines! {
-    async fn kill_nine_loses_nothing_that_was_acknowledged(engine: Engine) {
+    async fn kill_nine_loses_no_acknowledged_write(engine: Engine) {
         let rounds = rounds(10);
         let place = Place::new(engine);
         for round in 0..rounds {
@@ -136,7 +135,7 @@ both_engines! {
             let client = Arc::new(Client::new(&process, &format!("round {round}")).await);
             let mut received = writers(&client, 16);
             let mut acknowledged = BTreeSet::new();
-            // Killed in the middle of writing, later in each round.
+            // Each round kills the server a little later.
             while acknowledged.len() < 100 + 37 * (round as usize % 8) {
                 acknowledged.insert(received.recv().await.unwrap());
             }
@@ -145,7 +144,7 @@ both_engines! {
                 acknowledged.insert(id);
             }
             let process = place.start().await;
-            let client = Client { url: process.url.clone(), ..Arc::into_inner(client).expect("the writers are done") };
+            let client = Client { url: process.url.clone(), ..Arc::into_inner(client).expect("all writers have stopped") };
             let found = client.bricks().await;
             let lost: Vec<_> = acknowledged.difference(&found).collect();
             assert!(lost.is_empty(), "round {round}: {} of {} were lost: {lost:?}", lost.len(), acknowledged.len());
@@ -153,27 +152,31 @@ both_engines! {
         }
     }
 
-    async fn sigterm_drains_and_stops(engine: Engine) {
+    async fn sigterm_and_sighup_drain_and_stop(engine: Engine) {
         let place = Place::new(engine);
-        let mut process = place.start().await;
-        let client = Arc::new(Client::new(&process, "drain").await);
-        let mut received = writers(&client, 8);
-        let mut acknowledged = BTreeSet::new();
-        while acknowledged.len() < 50 {
-            acknowledged.insert(received.recv().await.unwrap());
+        for signal in ["TERM", "HUP"] {
+            let mut process = Process::start(hearing_hangup(&place.serve()), &place.data()).await;
+            let client = Arc::new(Client::new(&process, signal).await);
+            let mut received = writers(&client, 8);
+            let mut acknowledged = BTreeSet::new();
+            while acknowledged.len() < 50 {
+                acknowledged.insert(received.recv().await.unwrap());
+            }
+            process.signal(signal).await;
+            let stopped = tokio::time::timeout(Duration::from_secs(30), process.child.wait()).await;
+            let status = stopped.expect("the server stops").unwrap();
+            assert!(status.success(), "{signal}: {status}");
+            while let Some(id) = received.recv().await {
+                acknowledged.insert(id);
+            }
+            let process = place.start().await;
+            let client = Client { url: process.url.clone(), ..Arc::into_inner(client).unwrap() };
+            assert!(client.bricks().await.is_superset(&acknowledged), "{signal}");
+            process.kill_nine().await;
         }
-        process.signal("TERM").await;
-        let status = tokio::time::timeout(Duration::from_secs(30), process.child.wait()).await.expect("it stops").unwrap();
-        assert!(status.success(), "{status}");
-        while let Some(id) = received.recv().await {
-            acknowledged.insert(id);
-        }
-        let process = place.start().await;
-        let client = Client { url: process.url.clone(), ..Arc::into_inner(client).unwrap() };
-        assert!(client.bricks().await.is_superset(&acknowledged));
     }
 
-    async fn a_second_server_on_the_same_folder_is_refused(engine: Engine) {
+    async fn second_server_on_the_same_folder_is_refused(engine: Engine) {
         let place = Place::new(engine);
         let first = place.start().await;
         let second = place.serve().output().await.unwrap();
@@ -185,7 +188,7 @@ both_engines! {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_full_disk_is_a_clear_error_and_recovers() {
+async fn full_disk_gives_a_clear_error_and_recovers() {
     let place = Place::new(Engine::Sqlite);
     let process = place.start().await;
     let client = Client::new(&process, "disk").await;
@@ -205,11 +208,11 @@ async fn a_full_disk_is_a_clear_error_and_recovers() {
             break answer["error"].clone();
         }
         acknowledged += 1;
-        assert!(acknowledged < 10_000, "the limit never bites");
+        assert!(acknowledged < 10_000, "the limit has no effect");
     };
     assert_eq!((error["code"].as_i64(), error["data"]["kind"].as_str()), (Some(-32603), Some("unavailable")), "{error}");
     assert_eq!(error["data"]["retryable"], true);
-    // What cannot be put on the record does not happen, and a read is no exception.
+    // A call that cannot be recorded fails, even a read.
     let listed = client.rpc(&call(1, "bricks.list", json!({}))).await.unwrap();
     assert_eq!(listed["error"]["data"]["kind"], "unavailable", "{listed}");
     eventually("the server says that it is not ready", async || ready(503).await).await;
@@ -217,7 +220,7 @@ async fn a_full_disk_is_a_clear_error_and_recovers() {
     eventually("the server is ready again", async || ready(200).await).await;
     let recovered = client.create_brick().await.unwrap();
     assert!(recovered.get("error").is_none(), "{recovered}");
-    assert_eq!(client.bricks().await.len(), acknowledged + 1, "nothing half-written, nothing lost");
+    assert_eq!(client.bricks().await.len(), acknowledged + 1, "a brick was lost or half-written");
     client.export().await.verified();
 }
 
@@ -234,7 +237,7 @@ async fn data_of_a_newer_release_is_refused() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn nothing_secret_is_readable_in_the_data_folder() {
+async fn data_folder_holds_no_readable_secret() {
     let place = Place::new(Engine::Sqlite);
     let process = place.start().await;
     let client = Client::new(&process, "secrets").await;
@@ -260,7 +263,7 @@ async fn nothing_secret_is_readable_in_the_data_folder() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_client_that_vanishes_or_dawdles_harms_nobody() {
+async fn slow_and_vanished_clients_block_nobody() {
     use tokio::io::AsyncWriteExt;
     let place = Place::new(Engine::Sqlite);
     let process = place.start().await;
@@ -270,20 +273,18 @@ async fn a_client_that_vanishes_or_dawdles_harms_nobody() {
         "POST {} HTTP/1.1\r\nhost: localhost\r\nauthorization: Bearer {}\r\ncontent-length: 1000\r\n\r\n{{\"jsonrpc\"",
         client.door, client.session_key
     );
-    let mut dawdlers = Vec::new();
+    let mut slow_clients = Vec::new();
     for _ in 0..50 {
         let mut stream = tokio::net::TcpStream::connect(address).await.unwrap();
         stream.write_all(head.as_bytes()).await.unwrap();
-        dawdlers.push(stream);
+        slow_clients.push(stream);
     }
-    let vanished = AtomicBool::new(false);
     for _ in 0..50 {
-        let mut stream = tokio::net::TcpStream::connect(address).await.unwrap();
-        stream.write_all(head.as_bytes()).await.unwrap();
-        vanished.store(true, Ordering::Relaxed);
+        let mut vanishing = tokio::net::TcpStream::connect(address).await.unwrap();
+        vanishing.write_all(head.as_bytes()).await.unwrap();
     }
     let answer = client.rpc(&request(1, "ping", json!({}))).await.unwrap();
-    assert_eq!(answer["result"], json!({}), "others are served while fifty dawdle");
-    drop(dawdlers);
+    assert_eq!(answer["result"], json!({}), "fifty slow clients block another");
+    drop(slow_clients);
     assert!(client.create_brick().await.unwrap().get("error").is_none());
 }

@@ -1,4 +1,4 @@
-//! Edges of the server: hosts, roots, files, figures and names that nothing has.
+//! Edge cases of the server: hosts, roots, file modes, metrics and unknown names.
 
 use std::fs::{self, Permissions};
 use std::os::unix::fs::PermissionsExt;
@@ -10,7 +10,7 @@ use tempfile::TempDir;
 use crate::support::{Crib, Engine, Place, Terminal, both_engines, request};
 
 both_engines! {
-    async fn a_host_that_is_not_exactly_a_host_is_refused(engine: Engine) {
+    async fn malformed_host_headers_are_refused(engine: Engine) {
         let crib = Crib::start(engine).await;
         let tenant = crib.tenant().await;
         let session = tenant.session().await;
@@ -24,7 +24,7 @@ both_engines! {
         assert_eq!(crib.send(ping).await.status, 200);
     }
 
-    async fn a_root_outside_is_refused_the_same_whether_or_not_it_is_there(engine: Engine) {
+    async fn outside_root_gets_the_same_error_whether_it_exists_or_not(engine: Engine) {
         let folder = TempDir::with_prefix("toolcrib-roots-").unwrap();
         let real = folder.path().canonicalize().unwrap();
         for name in ["allowed/code", "outside/there"] {
@@ -46,7 +46,7 @@ both_engines! {
         }
     }
 
-    async fn names_that_no_tool_has_are_refused(engine: Engine) {
+    async fn unknown_tool_names_are_refused(engine: Engine) {
         let crib = Crib::start(engine).await;
         let tenant = crib.tenant().await;
         let agent = tenant.agent(&["*"], &["bricks.list"]).await;
@@ -75,7 +75,7 @@ both_engines! {
         tenant.put("policies/p", json!({"cedar": r#"permit (principal, action, resource == Tool::"bricks.list");"#})).await.expect(200);
     }
 
-    async fn an_explanation_looks_at_the_arguments_as_a_call_does(engine: Engine) {
+    async fn policy_explain_checks_arguments_like_a_call(engine: Engine) {
         let crib = Crib::start(engine).await;
         let tenant = crib.tenant().await;
         let (session, agent) = (tenant.session().await, tenant.agent(&["bricks:read"], &["bricks.list"]).await);
@@ -92,16 +92,16 @@ both_engines! {
             assert_eq!(explained["allowed"], false, "{explained}");
             assert!(explained["beforePolicy"].is_string(), "{explained}");
         }
-        // To memory a `context` means nothing, here as there.
+        // Memory ignores a `context`, in a call and in an explanation.
         let context = json!({"content": "x", "context": {"org": "another"}});
         assert_eq!(ask("sessionId", &session.id, "af_memory_remember", context).await.expect(200)["allowed"], true);
-        // Scope and allowlist come before the arguments, and an unknown tool before all.
+        // The check order is tool, scope and allowlist, arguments.
         let explained = ask("agentId", &agent.id, "kits.list", json!({"limit": "x"})).await.expect(200);
         assert!(explained["beforePolicy"].as_str().unwrap().contains("scope"), "{explained}");
         assert_eq!(ask("agentId", &agent.id, "no.such", json!({"limit": "x"})).await.status, 404);
     }
 
-    async fn members_do_not_see_the_path_of_a_webhook(engine: Engine) {
+    async fn members_do_not_see_webhook_paths(engine: Engine) {
         let crib = Crib::start(engine).await;
         let tenant = crib.tenant().await;
         let made = tenant.post("webhooks", json!({"url": "https://hooks.invalid:8443/T0/secret?k=v"})).await.expect(201);
@@ -125,7 +125,7 @@ both_engines! {
         }
     }
 
-    async fn figures_are_for_this_machine_or_for_who_has_the_token(engine: Engine) {
+    async fn metrics_need_a_local_client_or_the_token(engine: Engine) {
         let get = async |crib: &Crib, headers: &[(&str, &str)]| {
             let mut request = crib.http.get(format!("{}/metrics", crib.url));
             for (name, value) in headers {
@@ -157,7 +157,7 @@ both_engines! {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_data_folder_that_others_can_read_is_closed_or_refused() {
+async fn open_data_folder_is_closed_or_refused() {
     let crib = Crib::start(Engine::Sqlite).await;
     let folder = crib.stop_and_keep().await;
     let data = folder.path().join("data");

@@ -1,4 +1,4 @@
-//! Nobody gets more than they have: not by minting, not by changing what others have, not by being quick.
+//! No caller can gain rights: not by minting, not by changing others, not by racing.
 
 use futures_util::future::join_all;
 use reqwest::Method;
@@ -7,7 +7,7 @@ use serde_json::json;
 use crate::support::{Crib, Engine, both_engines, call, modern};
 
 both_engines! {
-    async fn a_key_mints_nothing_that_outlives_it(engine: Engine) {
+    async fn key_cannot_mint_a_key_that_outlives_it(engine: Engine) {
         let clock = base::Clock::manual(base::Timestamp::from_ms(1_800_000_000_000));
         let crib = Crib::start_with(engine, |config| config.clock = clock.clone()).await;
         let tenant = crib.tenant().await;
@@ -24,7 +24,7 @@ both_engines! {
         assert_eq!(sooner["key"]["expiresAt"], at(60));
     }
 
-    async fn a_narrow_key_revokes_itself_but_not_a_wider_one(engine: Engine) {
+    async fn narrow_key_can_revoke_itself_but_not_a_wider_one(engine: Engine) {
         let crib = Crib::start(engine).await;
         let tenant = crib.tenant().await;
         let narrow = tenant.post("keys", json!({"name": "narrow", "projects": "all", "scopes": ["keys:write"]})).await.expect(201);
@@ -35,12 +35,12 @@ both_engines! {
             crib.api(Method::DELETE, &format!("/api/org/{}/keys/{id}", tenant.org), narrow_key, None).await.status
         };
         assert_eq!(revoke(wide["id"].as_str().unwrap()).await, 403);
-        assert_eq!(tenant.get("keys").await.status, 200, "the wider key lives");
+        assert_eq!(tenant.get("keys").await.status, 200, "the wider key still works");
         assert_eq!(revoke(narrow_id).await, 200);
-        assert_eq!(revoke(narrow_id).await, 401, "and the narrow one does not");
+        assert_eq!(revoke(narrow_id).await, 401, "the narrow key is revoked");
     }
 
-    async fn who_may_register_agents_cannot_lend_itself_a_wider_one(engine: Engine) {
+    async fn agents_write_cannot_widen_a_stronger_agent(engine: Engine) {
         let crib = Crib::start(engine).await;
         let tenant = crib.tenant().await;
         let agent = tenant.agent(&["*"], &["bricks.list"]).await;
@@ -50,20 +50,20 @@ both_engines! {
         };
         assert_eq!(change(json!({"tools": ["bricks.create_draft"]})).await, 403);
         assert_eq!(change(json!({"rate_limit": {"per_minute": 1000}})).await, 403);
-        // Locking out carries nothing else past the rule.
+        // A request that also disables the agent changes nothing else.
         for more in [json!({"tools": ["bricks.create_draft"]}), json!({"rate_limit": {"per_minute": 1000}}), json!({"scopes": ["agents:write"]})] {
             let mut body = more.clone();
             body["disabled"] = json!(true);
             assert_eq!(change(body).await, 403, "{more}");
         }
         assert_eq!(agent.tools().await, ["bricks.list"]);
-        assert_eq!(change(json!({"disabled": true})).await, 200, "locking out is its right");
+        assert_eq!(change(json!({"disabled": true})).await, 200, "the key may disable the agent");
         assert_eq!(change(json!({"disabled": false})).await, 403);
         let rotate = format!("/api/org/{}/agents/{}/rotate", tenant.org, agent.id);
         assert_eq!(crib.api(Method::POST, &rotate, &key, None).await.status, 403);
     }
 
-    async fn many_guesses_at_once_are_not_more_guesses(engine: Engine) {
+    async fn concurrent_guesses_do_not_bypass_the_limit(engine: Engine) {
         let crib = Crib::start(engine).await;
         let agent = crib.tenant().await.agent(&["*"], &["bricks.list"]).await;
         let url = format!("{}/api/agents/authenticate", crib.url);
@@ -74,7 +74,7 @@ both_engines! {
         assert!(looked_at <= 10 && statuses.iter().all(|status| [401, 429].contains(status)), "{statuses:?}");
     }
 
-    async fn a_stream_ends_with_the_credential_that_opened_it(engine: Engine) {
+    async fn stream_ends_with_its_session(engine: Engine) {
         let crib = Crib::start(engine).await;
         let tenant = crib.tenant().await;
         let session = tenant.session().await;
@@ -92,7 +92,7 @@ both_engines! {
         assert!(!rest.contains("list_changed") && rest.contains("\"result\""), "{rest}");
     }
 
-    async fn who_asks_for_progress_gets_a_stream_even_when_nothing_is_said(engine: Engine) {
+    async fn progress_request_gets_a_stream_without_progress(engine: Engine) {
         let crib = Crib::start(engine).await;
         let session = crib.tenant().await.session().await;
         let mut message = call(7, "bricks.list", json!({}));
@@ -104,10 +104,10 @@ both_engines! {
         assert_eq!(plain.result()["structuredContent"], json!({"bricks": []}));
         let asking = async |message: String| crib.send(session.builder().header("accept", "text/event-stream").body(message)).await;
         let refused = asking(message.to_string().replace("bricks.list", "no_such")).await.events();
-        assert_eq!((refused.len(), &refused[0]["error"]["code"]), (1, &json!(-32601)), "a refusal is an answer");
+        assert_eq!((refused.len(), &refused[0]["error"]["code"]), (1, &json!(-32601)), "a refusal is the only event");
         let listed = asking(message.to_string().replace("tools/call", "prompts/list")).await.events();
         assert_eq!((listed.len(), &listed[0]["result"]["prompts"]), (1, &json!([])));
-        // A status of its own is seen only in front of a plain answer.
+        // A refusal with its own HTTP status is plain JSON.
         let modern = session.builder().header("accept", "text/event-stream").header("mcp-protocol-version", "2026-07-28");
         let modern = modern.header("mcp-method", "no/such").body(message.to_string().replace("tools/call", "no/such"));
         let unknown = crib.send(modern).await;

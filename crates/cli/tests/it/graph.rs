@@ -1,4 +1,4 @@
-//! The knowledge graph at the doors: what one agent states, another walks; where it is off, it says so; and recall brings facts along.
+//! The knowledge graph at the doors: agents share facts, a disabled graph answers so, and recall returns related facts.
 
 use reqwest::Method;
 use serde_json::{Value, json};
@@ -30,7 +30,7 @@ const FACTS: [(&str, &str, &str); 4] = [
 ];
 
 both_engines! {
-    async fn what_one_agent_states_another_finds_and_walks(engine: Engine) {
+    async fn facts_from_one_agent_are_found_by_another(engine: Engine) {
         let crib = Crib::start(engine).await;
         let tenant = crib.tenant().await;
         let writer = tenant.session_with(json!({"agentLabel": "builder"})).await;
@@ -80,11 +80,11 @@ both_engines! {
         assert!(text.contains("> platform team is led by Noor [tri_") && text.contains("by label:builder on "), "{text}");
     }
 
-    async fn meaning_follows_and_weights_learn(engine: Engine) {
+    async fn facts_are_found_by_meaning_and_weights_change(engine: Engine) {
         let crib = Crib::start(engine).await;
         let session = crib.tenant().await.session().await;
         state(&session, &FACTS).await;
-        // No word of it stands in the graph.
+        // The query shares no word with the graph.
         for attempt in 0.. {
             let found = given(&session, "graph_query", json!({"query": "lunch menu", "topK": 1, "neighborhoodDepth": 0})).await;
             if found["triplets"][0]["sourceEntity"] == "cafeteria" {
@@ -101,7 +101,7 @@ both_engines! {
         assert_eq!((&again["triplets"][0]["newWeight"], &again["triplets"][0]["repeated"]), (&json!(0.55), &json!(true)));
     }
 
-    async fn bad_arguments_are_named_and_change_nothing(engine: Engine) {
+    async fn bad_graph_arguments_are_named_and_change_nothing(engine: Engine) {
         let crib = Crib::start(engine).await;
         let session = crib.tenant().await.session().await;
         state(&session, &FACTS).await;
@@ -139,10 +139,10 @@ both_engines! {
         let message = unknown["message"].as_str().unwrap();
         assert!(message.contains("`checkout`") && message.contains("`checkout-service`"), "{message}");
         let nothing = session.call("graph_neighbors", json!({"entity": "x"})).await.error();
-        assert_eq!(nothing["code"], -32602, "none of a refused call is kept");
+        assert_eq!(nothing["code"], -32602, "a refused call stored something");
     }
 
-    async fn where_the_graph_is_off_its_tools_are_not_listed_and_say_so(engine: Engine) {
+    async fn disabled_graph_tools_are_unlisted_and_answer_disabled(engine: Engine) {
         let crib = Crib::start(engine).await;
         let tenant = crib.tenant().await;
         let session = tenant.session().await;
@@ -157,7 +157,7 @@ both_engines! {
             tenant.api(Method::PATCH, &path, Some(off)).await.expect(200);
             assert_eq!(listed().await, 0);
             for tool in ["graph_query", "graph_neighbors", "graph_path", "graph_ingest", "graph_improve"] {
-                // Before the schema is asked, and after scope and allowlist.
+                // This check comes after scope and allowlist, and before the schema.
                 let result = session.call(tool, nonsense.clone()).await.result();
                 assert_eq!(result["structuredContent"], json!({"disabled": true}), "{tool}");
                 assert!(result.get("isError").is_none_or(|failed| failed == false));
@@ -172,18 +172,18 @@ both_engines! {
         tenant.api(Method::PATCH, &path, Some(json!({"memory_enabled": true}))).await.expect(200);
         assert_eq!(listed().await, 5);
         assert_eq!(session.call("graph_query", nonsense).await.error_code(), -32602);
-        // The plan grants it, whatever the project's switch says.
+        // The plan enables the graph, even if the project's switch is off.
         tenant.api(Method::PATCH, &path, Some(json!({"graph_enabled": false}))).await.expect(200);
         assert_eq!(listed().await, 0);
         crib.api(Method::PATCH, &format!("/api/org/{}", tenant.org), &crib.admin_key, Some(json!({"plan": {"kg_enabled": true}}))).await.expect(200);
         assert_eq!(listed().await, 5);
-        // An agent without a project has no project's tools at all.
+        // An agent without a project has no project tools.
         let body = json!({"name": "roaming", "scopes": ["*"], "tools": ["graph_query"]});
         let agent = tenant.agent_with(body).await;
         assert_eq!(agent.rpc(&call(1, "graph_query", json!({"query": "q"}))).await.error_code(), -32001);
     }
 
-    async fn recall_brings_facts_along_and_notes_state_them(engine: Engine) {
+    async fn recall_returns_related_facts_and_notes_add_facts(engine: Engine) {
         let crib = Crib::start(engine).await;
         let tenant = crib.tenant().await;
         let session = tenant.session().await;
@@ -205,7 +205,7 @@ both_engines! {
         assert_eq!(recall("bug_fix").await["structuredContent"]["triplets"], json!([]));
     }
 
-    async fn a_context_means_nothing_to_memory_and_the_graph(engine: Engine) {
+    async fn memory_and_graph_ignore_a_context(engine: Engine) {
         let crib = Crib::start(engine).await;
         let (ours, theirs) = (crib.tenant().await, crib.tenant().await);
         let session = ours.session().await;
@@ -229,11 +229,11 @@ both_engines! {
         assert_eq!(given(&foreign, "graph_query", json!({"query": "a b c"})).await["triplets"], json!([]));
         let around = given(&session, "graph_neighbors", json!({"entity": "a"})).await;
         assert_eq!(around["triplets"][0]["provenance"]["sessionId"], json!(session.id));
-        // Other tools take none.
+        // Other tools refuse a context.
         assert_eq!(session.call("bricks.list", json!({"context": {}})).await.error_code(), -32602);
     }
 
-    async fn the_graph_is_read_as_it_was(engine: Engine) {
+    async fn graph_is_read_as_of_an_earlier_time(engine: Engine) {
         let clock = base::Clock::manual(base::Timestamp::from_ms(1_800_000_000_000));
         let crib = Crib::start_with(engine, |config| config.clock = clock.clone()).await;
         let session = crib.tenant().await.session().await;

@@ -1,4 +1,4 @@
-//! Guessing at logins and agents is stopped where it comes from.
+//! Limits on guesses at logins and agents, by account and by address.
 
 use base::{Clock, Timestamp};
 use serde_json::{Value, json};
@@ -7,7 +7,7 @@ use crate::support::{Crib, Engine, both_engines};
 
 const PASSWORD: &str = "correct horse battery";
 
-/// A server behind a proxy that it trusts, with a clock that stands still: addresses are what the test says.
+/// A server behind a trusted proxy, with a stopped clock. The test chooses the client addresses.
 async fn proxied(engine: Engine) -> Crib {
     let clock = Clock::manual(Timestamp::from_ms(1_800_000_000_000));
     Crib::start_with(engine, |config| {
@@ -38,12 +38,12 @@ both_engines! {
         for _ in 0..10 {
             assert_eq!(log_in(&crib, &person.email, "wrong", "203.0.113.1").await, 401);
         }
-        assert_eq!(log_in(&crib, &person.email, PASSWORD, "203.0.113.1").await, 429, "right or wrong");
-        assert_eq!(log_in(&crib, &person.email, PASSWORD, "203.0.113.2").await, 200, "a stranger locks nobody out elsewhere");
-        assert_eq!(log_in(&crib, &other.email, PASSWORD, "203.0.113.1").await, 200, "nor out of another account");
+        assert_eq!(log_in(&crib, &person.email, PASSWORD, "203.0.113.1").await, 429, "even the right password is refused");
+        assert_eq!(log_in(&crib, &person.email, PASSWORD, "203.0.113.2").await, 200, "another address is not blocked");
+        assert_eq!(log_in(&crib, &other.email, PASSWORD, "203.0.113.1").await, 200, "another account is not blocked");
     }
 
-    async fn an_ipv6_address_is_its_network(engine: Engine) {
+    async fn ipv6_addresses_count_per_network(engine: Engine) {
         let crib = proxied(engine).await;
         let tenant = crib.tenant().await;
         let person = tenant.person("owner").await;
@@ -59,9 +59,9 @@ both_engines! {
         }
     }
 
-    async fn an_account_takes_ten_times_as_many_guesses_from_everywhere(engine: Engine) {
+    async fn account_limit_is_ten_times_the_address_limit(engine: Engine) {
         let clock = Clock::manual(Timestamp::from_ms(1_800_000_000_000));
-        // Each guess costs a slow hash: a lower limit makes them few.
+        // Each guess computes a slow hash, so the limit is low.
         let crib = Crib::start_with(engine, |config| {
             config.clock = clock.clone();
             config.trust_proxies = vec!["127.0.0.0/8".parse().unwrap()];
@@ -79,11 +79,11 @@ both_engines! {
         assert_eq!(log_in(&crib, &person.email, PASSWORD, "203.0.113.99").await, 200);
     }
 
-    async fn tokens_are_charged_to_the_agents_rate(engine: Engine) {
+    async fn issued_tokens_count_against_the_agent_rate_limit(engine: Engine) {
         let crib = Crib::start(engine).await;
         let tenant = crib.tenant().await;
         let slow = json!({"name": "slow", "scopes": ["*"], "tools": ["bricks.list"], "rate_limit": {"per_minute": 4}});
-        // Registering it gets it a token, the first.
+        // Registering the agent issues its first token.
         let agent = tenant.agent_with(slow).await;
         let other = tenant.agent(&["*"], &["bricks.list"]).await;
         let before = tenant.trail("eventType=agent.authenticated").await.len();
@@ -93,7 +93,7 @@ both_engines! {
         }
         assert_eq!(statuses, [200, 200, 200, 429, 429]);
         assert_eq!(tenant.trail("eventType=agent.authenticated").await.len(), before + 3);
-        assert_eq!(agent.call("bricks.list", json!({})).await.status, 429, "calls draw on the same rate");
+        assert_eq!(agent.call("bricks.list", json!({})).await.status, 429, "calls share the same limit");
         other.authenticate().await.expect(200);
     }
 }

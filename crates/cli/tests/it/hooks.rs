@@ -1,4 +1,4 @@
-//! The hook bus and what follows from it: phases of calls, webhooks, tasks and costs.
+//! The hook bus and its consumers: phases of calls, webhooks, tasks and costs.
 
 mod bad_days;
 mod bus;
@@ -7,4 +7,4 @@ mod management;
 mod receiver;
 mod webhooks;
 
-pub(crate) use webhooks::nearby;
+pub(crate) use webhooks::allow_local_webhooks;

@@ -1,4 +1,4 @@
-//! Two orgs with the same names everywhere: whatever one asks with the other's ids, it learns nothing, not even that they exist.
+//! Two orgs with the same names. With the other org's ids, a caller learns nothing, not even that they exist.
 
 use reqwest::Method;
 use serde_json::{Value, json};
@@ -6,15 +6,15 @@ use serde_json::{Value, json};
 use crate::menu::{Need, ROUTES, TOOLS, Things, lists, routes_that_differ, tools_that_differ};
 use crate::support::{Agent, Crib, Engine, Person, Reply, Session, Tenant, both_engines, call, modern};
 
-/// A word that stands in everything of the other org that can hold a text.
+/// A word in every text of the other org.
 const MARK: &str = "xylophone";
 
-/// The two orgs, and what of the second the first tries to reach.
+/// The two orgs, and the things of the second that the first tries to reach.
 struct Case<'c> {
     ours: Tenant<'c>,
     theirs: Tenant<'c>,
     our_owner: Person<'c>,
-    /// The first org's own, to prove that a call which finds nothing of the others' could have found something.
+    /// The first org's own things, to prove that the same call can succeed.
     own: Things,
     foreign: Things,
 }
@@ -32,7 +32,7 @@ impl<'c> Case<'c> {
             ("projects", json!({"name": MARK})),
             ("keys", json!({"name": MARK, "projects": "all"})),
             ("agents", json!({"name": MARK, "scopes": [], "tools": []})),
-            ("webhooks", json!({"url": format!("https://{MARK}.invalid/"), "events": ["no.such"]})),
+            ("webhooks", json!({"url": format!("https://{MARK}.invalid/"), "events": ["org.changed"]})),
             ("users", json!({"email": format!("{MARK}@x.example"), "role": "member", "password": "correct horse battery"})),
         ] {
             theirs.post(noun, body).await.expect(201);
@@ -41,16 +41,16 @@ impl<'c> Case<'c> {
         Self { ours, theirs, our_owner, own, foreign }
     }
 
-    /// Fails when an answer to the first org names anything of the second's that the call itself, `what`, did not name.
+    /// Fails if an answer to the first org holds anything of the second that the call itself, `what`, did not hold.
     #[track_caller]
     fn check_silent(&self, what: &str, reply: &Reply) {
         let secret = self.foreign.ids().into_iter().chain([&self.theirs.key, &self.theirs.project]);
         for needle in secret.map(String::as_str).chain([MARK]) {
-            assert!(what.contains(needle) || !reply.text.contains(needle), "{what} tells {needle}: {}", reply.text);
+            assert!(what.contains(needle) || !reply.text.contains(needle), "{what} reveals {needle}: {}", reply.text);
         }
     }
 
-    /// Fails unless what the caller learns of the others' things is what it learns of nothing at all.
+    /// Fails unless the answer about foreign things equals the answer about things that do not exist.
     #[track_caller]
     fn check_same(&self, what: &str, foreign: &Reply, nowhere: &Reply) {
         self.check_silent(what, foreign);
@@ -63,7 +63,7 @@ impl<'c> Case<'c> {
         assert_eq!(plain(foreign, &self.foreign), plain(nowhere, &Things::nowhere()), "{what}");
     }
 
-    /// A route by our key, or by our owner where no key may.
+    /// Calls a route with our key, or as our owner if keys are not allowed.
     async fn route(&self, need: Need, method: Method, path: &str, body: Option<Value>) -> Reply {
         match need {
             Need::Human | Need::Login | Need::Owner => self.our_owner.api(method, path, body).await,
@@ -72,7 +72,7 @@ impl<'c> Case<'c> {
     }
 }
 
-/// Everything of an org, as its own key reads it.
+/// Everything that an org's key can list.
 async fn snapshot(tenant: &Tenant<'_>) -> Vec<Value> {
     let mut seen = Vec::new();
     for row in lists() {
@@ -83,7 +83,7 @@ async fn snapshot(tenant: &Tenant<'_>) -> Vec<Value> {
     seen
 }
 
-/// The session and the agent that ask, each in both eras.
+/// Calls a tool from the session in both eras and from the agent.
 async fn ask(session: &Session<'_>, agent: &Agent<'_>, tool: &str, arguments: &Value) -> [Reply; 3] {
     let message = call(1, tool, arguments.clone());
     let modern = modern(1, "tools/call", json!({"name": tool, "arguments": arguments}));
@@ -91,7 +91,7 @@ async fn ask(session: &Session<'_>, agent: &Agent<'_>, tool: &str, arguments: &V
 }
 
 both_engines! {
-    async fn no_tool_tells_of_another_org(engine: Engine) {
+    async fn no_tool_reveals_another_org(engine: Engine) {
         assert!(tools_that_differ().is_empty(), "{:?}", tools_that_differ());
         let crib = Crib::start(engine).await;
         let case = Case::new(&crib).await;
@@ -115,7 +115,7 @@ both_engines! {
             }
         }
         assert_eq!(snapshot(&case.theirs).await, before);
-        // The same names made the same keys: neither org made room for the other's.
+        // Both orgs have the same brick key, so neither avoided the other's.
         for tenant in [&case.ours, &case.theirs] {
             let bricks = tenant.session().await.call("bricks.list", json!({"limit": 100})).await.result();
             let keys = bricks["structuredContent"]["bricks"].as_array().unwrap().iter().map(|brick| brick["brick_key"].clone());
@@ -123,19 +123,19 @@ both_engines! {
         }
     }
 
-    async fn no_route_tells_of_another_org(engine: Engine) {
+    async fn no_route_reveals_another_org(engine: Engine) {
         assert!(routes_that_differ().is_empty(), "{:?}", routes_that_differ());
         let crib = Crib::start(engine).await;
         let case = Case::new(&crib).await;
         let before = snapshot(&case.theirs).await;
         for row in ROUTES.iter().filter(|row| !matches!(row.need, Need::Public | Need::Login)) {
-            // Under our own org's name, and under theirs.
+            // The path names their org, then ours.
             let under_ours = |things: &Things| Things { org: case.ours.org.clone(), ..things.clone() };
             for (foreign, nowhere) in
                 [(case.foreign.clone(), Things::nowhere()), (under_ours(&case.foreign), under_ours(&Things::nowhere()))]
             {
                 if row.method == "PUT" && foreign.org == case.ours.org {
-                    // A policy's name is the org's own: saved under ours, it is ours.
+                    // A policy name belongs to the org in the path, so this saves our own policy.
                     continue;
                 }
                 let names_things = ["Id}", "{kid}"].iter().any(|id| row.path.replace("{orgId}", "").contains(id));
@@ -155,10 +155,10 @@ both_engines! {
                 case.check_silent(row.path, &own);
             }
         }
-        assert_eq!(snapshot(&case.theirs).await, before, "nothing of theirs was changed");
+        assert_eq!(snapshot(&case.theirs).await, before, "something of theirs changed");
     }
 
-    async fn bodies_and_queries_tell_nothing_either(engine: Engine) {
+    async fn bodies_and_queries_reveal_no_other_org(engine: Engine) {
         let crib = Crib::start(engine).await;
         let case = Case::new(&crib).await;
         let before = snapshot(&case.theirs).await;
@@ -189,15 +189,15 @@ both_engines! {
             let theirs = asked(&case.foreign).await;
             assert_eq!(theirs.status, 404);
             case.check_same(path, &theirs, &asked(&Things::nowhere()).await);
-            assert_eq!(asked(&case.own).await.status, 200, "its own name is no other's");
+            assert_eq!(asked(&case.own).await.status, 200, "the caller's own org works");
         }
         assert_eq!(snapshot(&case.theirs).await, before);
     }
 
-    async fn another_orgs_cursor_leads_only_through_ones_own(engine: Engine) {
+    async fn foreign_cursor_lists_only_own_rows(engine: Engine) {
         let crib = Crib::start(engine).await;
         let case = Case::new(&crib).await;
-        // What is older than their cursor, of each org: theirs must not show.
+        // A list from their cursor must show only our rows.
         let lists: Vec<_> = lists().filter(|row| row.path != "/api/orgs").collect();
         assert_eq!(lists.len(), 10);
         for row in lists {

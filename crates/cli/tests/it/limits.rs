@@ -1,11 +1,11 @@
-//! How often, how much at once, how long and how large.
+//! Limits on call rates, concurrent calls and result sizes.
 
 use serde_json::json;
 
 use crate::support::{Crib, Engine, Session, both_engines, eventually, modern, request};
 
 both_engines! {
-    async fn an_orgs_callers_share_its_rate(engine: Engine) {
+    async fn callers_of_an_org_share_its_rate_limit(engine: Engine) {
         let crib = Crib::start_with(engine, |config| {
             config.limits.org_calls_per_minute = 1;
             config.limits.org_calls_burst = 20;
@@ -20,12 +20,12 @@ both_engines! {
         }
         assert!((1..=20).contains(&passed), "{passed}");
         let refused = agent.rpc(&ping).await;
-        assert_eq!(refused.expect(429), json!({"error": "Too many requests"}), "the org's calls are spent, whoever spent them");
+        assert_eq!(refused.expect(429), json!({"error": "Too many requests"}), "another caller used up the org's calls");
         assert!(refused.header("retry-after").unwrap().parse::<u64>().unwrap() >= 1);
-        assert_eq!(other.session().await.rpc(&ping).await.status, 200, "another org has its own");
+        assert_eq!(other.session().await.rpc(&ping).await.status, 200, "another org has its own limit");
     }
 
-    async fn management_calls_have_a_rate_that_tools_do_not_spend(engine: Engine) {
+    async fn management_calls_have_their_own_rate_limit(engine: Engine) {
         let crib = Crib::start_with(engine, |config| {
             config.limits.key_calls_per_minute = 1;
             config.limits.key_calls_burst = 10;
@@ -44,7 +44,7 @@ both_engines! {
         assert!(refused.header("retry-after").unwrap().parse::<u64>().unwrap() >= 1);
     }
 
-    async fn a_fleet_that_spends_the_orgs_calls_can_still_be_stopped(engine: Engine) {
+    async fn agent_can_be_disabled_when_the_org_is_rate_limited(engine: Engine) {
         let crib = Crib::start_with(engine, |config| {
             config.limits.org_calls_per_minute = 1;
             config.limits.org_calls_burst = 20;
@@ -58,7 +58,7 @@ both_engines! {
         assert_eq!(agent.rpc(&ping).await.status, 401);
     }
 
-    async fn calls_under_way_at_once_have_a_limit_and_streams_of_changes_do_not_count(engine: Engine) {
+    async fn concurrent_calls_are_limited_and_streams_do_not_count(engine: Engine) {
         for spent in ["caller", "org"] {
             let crib = Crib::start_with(engine, |config| match spent {
                 "caller" => config.limits.caller_calls_at_once = 1,
@@ -66,16 +66,21 @@ both_engines! {
             })
             .await;
             let session = crib.tenant().await.session().await;
-            // A body that is still on its way holds the only place.
-            let mut slow = crate::bounds::Raw::open(&crib).await;
-            slow.head(&session, 1_000).await;
             let ping = request(1, "ping", json!({}));
-            eventually("the place is taken", async || session.rpc(&ping).await.status == 429).await;
+            // An incomplete body holds the only place. If a ping takes the place first, the body is refused and sent again.
+            let slow = loop {
+                let mut slow = crate::bounds::Raw::open(&crib).await;
+                slow.head(&session, 1_000).await;
+                tokio::select! {
+                    () = eventually("the place is taken", async || session.rpc(&ping).await.status == 429) => break slow,
+                    status = slow.status() => assert_eq!(status, 429),
+                }
+            };
             let refused = session.rpc(&ping).await;
             assert_eq!((refused.expect(429), refused.header("retry-after")), (json!({"error": "Too many requests"}), Some("1")));
             drop(slow);
             eventually("the place is free again", async || session.rpc(&ping).await.status == 200).await;
-            // A stream lasts, and has a limit of its own.
+            // Streams have their own limit.
             let listen = modern("s", "subscriptions/listen", json!({"notifications": {"toolsListChanged": true}}));
             let stream = session.builder().header("accept", "application/json, text/event-stream");
             let stream = stream.header("mcp-protocol-version", "2026-07-28").header("mcp-method", "subscriptions/listen");
@@ -85,7 +90,7 @@ both_engines! {
         }
     }
 
-    async fn a_result_over_the_limit_is_refused_with_its_size(engine: Engine) {
+    async fn oversized_result_is_refused_with_its_size(engine: Engine) {
         let crib = Crib::start_with(engine, |config| config.limits.result_bytes_max = 100).await;
         let tenant = crib.tenant().await;
         let session = tenant.session().await;
@@ -98,14 +103,14 @@ both_engines! {
         let data = &refused.error()["data"];
         assert_eq!((&data["kind"], &data["limit"]), (&json!("too_large"), &json!(100)), "{}", refused.text);
         assert!(data["bytes"].as_u64().unwrap() > 100);
-        let told = tenant.trail(&format!("requestId={}", refused.header("x-request-id").unwrap())).await;
-        assert_eq!(told[0]["payload"]["outcome"], "failed", "{told:?}");
+        let recorded = tenant.trail(&format!("requestId={}", refused.header("x-request-id").unwrap())).await;
+        assert_eq!(recorded[0]["payload"]["outcome"], "failed", "{recorded:?}");
     }
 }
 
-/// Two nodes, one after the other, as a balancer would send one caller's calls.
+/// A load balancer sends one caller's calls to three nodes in turn.
 #[tokio::test(flavor = "multi_thread")]
-async fn nodes_on_one_database_hold_a_rate_together() {
+async fn nodes_on_one_database_share_a_rate_limit() {
     const BURST: u32 = 100;
     let limited = |config: &mut server::Config| {
         config.limits.key_calls_per_minute = 60;
@@ -120,7 +125,7 @@ async fn nodes_on_one_database_hold_a_rate_together() {
     let mut passed = 0;
     let mut refused_in_a_row = 0;
     for turn in 0.. {
-        match at(nodes[turn % 3], &session).await {
+        match ping_at(nodes[turn % 3], &session).await {
             200 => (passed, refused_in_a_row) = (passed + 1, 0),
             429 => refused_in_a_row += 1,
             other => panic!("{other}"),
@@ -129,14 +134,14 @@ async fn nodes_on_one_database_hold_a_rate_together() {
             break;
         }
     }
-    // What the bucket gained while the calls were made, one a second, is no one's fault.
+    // The bucket refills one call a second while the test runs.
     let gained = u32::try_from(began.elapsed().as_secs()).unwrap() + 1;
     assert!((BURST - BURST / 5..=BURST + BURST / 5 + gained).contains(&passed), "{passed} of {BURST}, {gained} gained");
     second.stop().await;
     third.stop().await;
 }
 
-async fn at(node: &Crib, session: &Session<'_>) -> u16 {
+async fn ping_at(node: &Crib, session: &Session<'_>) -> u16 {
     let door = format!("{}/api/mcp/{}", node.url, session.id);
     let ping = request(1, "ping", json!({})).to_string();
     node.send(node.http.post(door).bearer_auth(&session.key).body(ping)).await.status

@@ -1,7 +1,7 @@
-//! The one integration binary: the real server, on both engines, through its real doors.
+//! The integration tests: the real server, on both engines, through its real doors.
 //!
-//! A test reads like a transcript: a crib is started, a tenant gets a session or an agent, requests go in, answers are
-//! compared. What needs the binary itself (signals, kill -9, the command line) starts it as a process.
+//! A test starts a crib (a server), gives a tenant a session or an agent, sends requests and compares the answers. Tests of
+//! signals, kill -9 and the command line start the binary as a process.
 
 #![expect(
     clippy::unwrap_used,
@@ -47,6 +47,7 @@ mod policy;
 mod readme;
 mod record;
 mod refusals;
+mod registered;
 mod run;
 mod session_door;
 mod stdio;

@@ -1,4 +1,4 @@
-//! The management API: shapes and rules of the contract's section 12, noun by noun.
+//! The management API, noun by noun: the shapes and rules of section 12 of the contract.
 
 mod agents;
 mod graph;
@@ -22,17 +22,17 @@ use crate::support::Reply;
 
 /// The names of an object's members, sorted.
 fn members(value: &Value) -> Vec<&str> {
-    let members = value.as_object().unwrap_or_else(|| panic!("{value} is no object"));
+    let members = value.as_object().unwrap_or_else(|| panic!("{value} is not an object"));
     let mut names: Vec<_> = members.keys().map(String::as_str).collect();
     names.sort_unstable();
     names
 }
 
 fn text(value: &Value) -> String {
-    value.as_str().unwrap_or_else(|| panic!("{value} is no text")).to_owned()
+    value.as_str().unwrap_or_else(|| panic!("{value} is not a string")).to_owned()
 }
 
-/// Fails unless the answer is a refusal of this status in the API's own form.
+/// Asserts that the answer is an API error with this status and code.
 #[track_caller]
 fn refused(reply: &Reply, status: u16, code: &str) {
     let body = reply.expect(status);

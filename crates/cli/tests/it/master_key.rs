@@ -1,17 +1,17 @@
-//! The master key: what the data was written with, and nothing else.
+//! A server starts only with the master key that encrypted its data.
 
 use crate::support::{Engine, Place, Process, both_engines};
 
 both_engines! {
-    async fn a_wrong_master_key_refuses_to_start(engine: Engine) {
+    async fn wrong_master_key_prevents_the_start(engine: Engine) {
         let place = Place::new(engine);
         place.start().await.kill_nine().await;
         let other = place.serve().env("TOOLCRIB_MASTER_KEY", "ab".repeat(32)).output().await.unwrap();
         let words = String::from_utf8(other.stderr).unwrap();
-        assert!(!other.status.success() && words.contains("not the master key"), "{words}");
+        assert!(!other.status.success() && words.contains("wrong master key"), "{words}");
     }
 
-    async fn a_missing_master_key_is_missed_and_none_is_left_in_its_place(engine: Engine) {
+    async fn missing_master_key_prevents_the_start_and_is_not_replaced(engine: Engine) {
         let place = Place::new(engine);
         place.start().await.kill_nine().await;
         let (there, kept) = (place.data().join("master.key"), place.folder.path().join("kept.key"));
@@ -19,7 +19,7 @@ both_engines! {
         let refused = place.serve().output().await.unwrap();
         let words = String::from_utf8(refused.stderr).unwrap();
         assert!(!refused.status.success() && words.contains("put it back") && words.contains("master.key"), "{words}");
-        assert!(!there.exists(), "a new one would look like the right one");
+        assert!(!there.exists(), "the server must not create a new key");
         let mut elsewhere = place.serve();
         elsewhere.arg("--master-key-file").arg(&kept);
         Process::start(elsewhere, &place.data()).await.kill_nine().await;

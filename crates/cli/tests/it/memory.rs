@@ -1,4 +1,4 @@
-//! What one agent remembers, another recalls: under its author's name, within the budget, and with the reason why.
+//! Memory shared between agents: authors, token budgets, scores and weights.
 
 mod bad_days;
 mod import;
@@ -22,7 +22,7 @@ fn contents(recalled: &Value) -> Vec<&str> {
     recalled["observations"].as_array().unwrap().iter().map(|found| found["content"].as_str().unwrap()).collect()
 }
 
-/// Asks until everything is known by meaning: that follows soon, and nobody is told when.
+/// Repeats a recall until it finds something by meaning. Vectors are computed in the background without an event to wait for.
 async fn recall_by_meaning(session: &Session<'_>, query: &str) -> Value {
     for _ in 0..600 {
         let recalled = recall(session, query, "bug_fix").await;
@@ -43,7 +43,7 @@ async fn end(tenant: &Tenant<'_>, session: &Session<'_>, outcome: &str) {
 }
 
 both_engines! {
-    async fn what_one_agent_remembers_another_finds_in_other_words(engine: Engine) {
+    async fn notes_from_one_agent_are_found_by_another_in_other_words(engine: Engine) {
         let crib = Crib::start(engine).await;
         let tenant = crib.tenant().await;
         let writer = tenant.session_with(json!({"agentLabel": "builder"})).await;
@@ -58,7 +58,7 @@ both_engines! {
         for note in notes {
             let kept = remember(&writer, note).await;
             assert_eq!((&kept["stored"], &kept["duplicate"]), (&json!(true), &json!(false)));
-            // By its words in the next call, whoever asks.
+            // The next call of any agent finds the note by its words.
             let recalled = recall(&reader, note, "bug_fix").await;
             assert_eq!(contents(&recalled)[0], note);
         }
@@ -81,7 +81,7 @@ both_engines! {
         assert!(text.contains("by label:builder on ") && text.contains("\n> Use pnpm, not npm"), "{text}");
     }
 
-    async fn the_same_text_is_one_observation_of_an_agent_and_corroboration_by_another(engine: Engine) {
+    async fn same_text_is_a_duplicate_for_one_agent_and_corroboration_for_another(engine: Engine) {
         let crib = Crib::start(engine).await;
         let tenant = crib.tenant().await;
         let agent = tenant.agent(&["*"], &[]).await;
@@ -97,11 +97,11 @@ both_engines! {
         let found = recalled["observations"].as_array().unwrap();
         assert_eq!(found.len(), 2, "{recalled}");
         assert!(found.iter().all(|found| found["corroborations"] == 1 && found["content"] == "the build needs\nprotoc 25"));
-        // A launcher's word is never mistaken for a registered agent.
+        // A label never counts as a registered agent.
         assert!(found.iter().any(|found| found["agentId"] == format!("label:{}", agent.id)), "{recalled}");
     }
 
-    async fn what_a_session_was_given_is_no_news_when_it_comes_back(engine: Engine) {
+    async fn session_cannot_store_text_it_just_recalled(engine: Engine) {
         let crib = Crib::start(engine).await;
         let tenant = crib.tenant().await;
         let long = "the importer reads the price list from the supplier every morning and compares it with the list of the day before, \
@@ -114,15 +114,15 @@ both_engines! {
             assert_eq!((&kept["stored"], &kept["duplicate"]), (&json!(false), &json!(true)), "{sent_back}");
         }
         let honest = tenant.session_with(json!({"agentLabel": "b"})).await;
-        assert_eq!(remember(&honest, long).await["stored"], true, "another session of the same agent found it out by itself");
+        assert_eq!(remember(&honest, long).await["stored"], true, "another session of the same agent did not recall it");
         let recalled = recall(&tenant.session().await, "price list importer", "bug_fix").await;
         assert!(recalled["observations"].as_array().unwrap().iter().all(|found| found["corroborations"] == 1), "{recalled}");
-        // A correction has a word of its own.
+        // A correction holds a new word, so it is stored.
         let corrected = remember(&parrot, &long.replace("on duty", "on call")).await;
         assert!(corrected["stored"] == true && corrected["nearDuplicateOf"].is_string(), "{corrected}");
     }
 
-    async fn a_budget_gives_whole_observations_best_first(engine: Engine) {
+    async fn token_budget_returns_whole_observations_best_first(engine: Engine) {
         let crib = Crib::start(engine).await;
         let tenant = crib.tenant().await;
         let writer = tenant.session().await;
@@ -138,11 +138,11 @@ both_engines! {
         }
         remember(&writer, &format!("kraken {}", "tentacle ".repeat(5_000))).await;
         let recalled = recall(&reader, "kraken", "chore").await;
-        assert_eq!(contents(&recalled).len(), 1, "the first goes in whatever its size");
+        assert_eq!(contents(&recalled).len(), 1, "the first observation is returned whatever its size");
         assert_eq!(recall(&reader, "xyzzy", "chore").await["observations"], json!([]));
     }
 
-    async fn weights_learn_from_how_sessions_end(engine: Engine) {
+    async fn session_outcomes_change_weights(engine: Engine) {
         let crib = Crib::start(engine).await;
         let tenant = crib.tenant().await;
         remember(&tenant.session().await, "the cache key holds the tenant's id").await;
@@ -151,13 +151,13 @@ both_engines! {
         for (outcome, success, alpha) in [("rework", 0.0, 0.15), ("rejected", 0.0, 0.15), ("accepted", 1.0, 0.1)] {
             let session = tenant.session().await;
             recall(&session, "cache key", "chore").await;
-            // Twice in a session is one vote.
+            // Two recalls in one session count once.
             recall(&session, "cache key", "chore").await;
             end(&tenant, &session, outcome).await;
             expected = expected * (1.0 - alpha) + success * alpha;
             assert!((weight_of(&look, "cache key").await - expected).abs() < 1e-9, "{outcome}");
         }
-        // Without an outcome, or without having recalled it, nothing moves.
+        // Without an outcome or without a recall, the weight stays.
         let silent = tenant.session().await;
         recall(&silent, "cache key", "chore").await;
         tenant.post(&format!("sessions/{}/end", silent.id), json!({})).await.expect(200);
@@ -177,7 +177,7 @@ both_engines! {
             for query in [secret, "where is the code of the safe"] {
                 assert_eq!(recall(stranger, query, "bug_fix").await["observations"], json!([]));
             }
-            assert_eq!(remember(stranger, secret).await["stored"], true, "known elsewhere is not known here");
+            assert_eq!(remember(stranger, secret).await["stored"], true, "a note in another project is no duplicate");
         }
         let off = ours.post("projects", json!({"name": "off", "memory_enabled": false})).await.expect(201)["project"]["id"].clone();
         let without = ours.session_with(json!({"projectId": off})).await;
@@ -185,7 +185,7 @@ both_engines! {
         assert!(listed.contains("bricks.list") && !listed.contains("af_memory"), "{listed}");
     }
 
-    async fn people_look_through_memory_forget_and_roll_back(engine: Engine) {
+    async fn people_list_search_forget_and_roll_back_memory(engine: Engine) {
         let clock = Clock::manual(Timestamp::from_ms(1_800_000_000_000));
         let crib = Crib::start_with(engine, |config| config.clock = clock.clone()).await;
         let tenant = crib.tenant().await;
@@ -210,13 +210,13 @@ both_engines! {
         let found = tenant.post(&memory("/search"), json!({"query": "good note 1", "limit": 1})).await.expect(200);
         assert_eq!(found["hits"][0]["observation"]["id"], ids[1]);
         assert!(found["hits"][0]["why"]["keyword"].as_f64().unwrap() > 0.0);
-        // Scores are said as an agent hears them: four decimals, and none of the noise behind.
+        // Scores have at most four decimals, as in answers to agents.
         for score in ["/score", "/why/keyword", "/why/recency"] {
             let score = found["hits"][0].pointer(score).unwrap().to_string();
             assert!(score.len() <= "-0.0000".len(), "{score}");
         }
 
-        // Forgotten: by everyone, at once, and the trail says who.
+        // Nobody finds a forgotten note, and the trail records who forgot it.
         let one = memory(&format!("/{}", ids[0]));
         assert_eq!(tenant.api(Method::DELETE, &one, None).await.expect(200), json!({"forgotten": 1}));
         assert_eq!(tenant.api(Method::DELETE, &one, None).await.expect(200), json!({"forgotten": 0}));
@@ -225,7 +225,7 @@ both_engines! {
         assert_eq!((&shown["observation"]["content"], shown["observation"]["forgottenAt"].is_string()), (&json!(""), true));
         assert_eq!(tenant.trail(&format!("entityId={}", ids[0])).await.len(), 1);
 
-        assert_eq!(tenant.post(&memory("/rollback"), json!({})).await.status, 400, "whose?");
+        assert_eq!(tenant.post(&memory("/rollback"), json!({})).await.status, 400, "a rollback needs an agent or a session");
         let gone = tenant.post(&memory("/rollback"), json!({"agentId": "label:bad"})).await.expect(200);
         assert_eq!(gone, json!({"forgotten": 3}));
         assert_eq!(listed(&tenant.get(&memory("")).await.expect(200)), ["good note 2", "good note 1"]);
@@ -233,7 +233,7 @@ both_engines! {
         assert_eq!(tenant.get(&memory("/obs_00000000000000000000000000")).await.status, 404);
     }
 
-    async fn what_cannot_be_remembered_says_why_and_strange_texts_can(engine: Engine) {
+    async fn invalid_notes_are_refused_and_unusual_texts_are_stored(engine: Engine) {
         let crib = Crib::start(engine).await;
         let tenant = crib.tenant().await;
         let session = tenant.session().await;
@@ -272,9 +272,9 @@ both_engines! {
     }
 }
 
-/// What was answered is there after a crash; what the caches had not written is read from the rows again.
+/// The server rebuilds a lost cache from the database rows.
 #[tokio::test(flavor = "multi_thread")]
-async fn a_lost_or_broken_cache_loses_nothing() {
+async fn lost_or_broken_cache_loses_no_note() {
     let crib = Crib::start(Engine::Sqlite).await;
     let tenant = crib.tenant().await;
     let session = tenant.session().await;

@@ -1,5 +1,4 @@
-//! Every tool and every route, as the tests know them: what each takes, and what it needs. The tables that go over them fail for
-//! a tool or a route that is not here.
+//! Every tool and every route, with valid arguments and the required right. Tests fail for a tool or a route that is missing here.
 
 mod things;
 
@@ -57,12 +56,12 @@ pub(crate) const TOOLS: &[ToolRow] = &[
     },
 ];
 
-/// What a route asks of its caller.
+/// The credential that a route needs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Need {
-    /// Nothing.
+    /// No credential.
     Public,
-    /// Any key of an org or any login, whatever they may do.
+    /// Any key of an org or any login.
     Known,
     /// A key with this scope, or a login whose role has it.
     Scope(&'static str),
@@ -70,7 +69,7 @@ pub(crate) enum Need {
     InstanceAdmin,
     /// A login, whatever its role.
     Login,
-    /// A login as owner or admin: no key decides for people.
+    /// A login as owner or admin. Keys are refused.
     Human,
     /// A login as owner, or the operator's own key.
     Owner,
@@ -81,7 +80,7 @@ pub(crate) struct RouteRow {
     pub(crate) method: &'static str,
     pub(crate) path: &'static str,
     pub(crate) need: Need,
-    /// A body that is taken, for those that take one.
+    /// A valid body, if the route takes one.
     pub(crate) body: fn(&Things) -> Option<Value>,
 }
 
@@ -95,7 +94,7 @@ impl RouteRow {
     }
 }
 
-/// What a member's login may do.
+/// The scopes of a member.
 pub(crate) const MEMBER: [&str; 7] =
     ["org:read", "bricks:read", "kits:read", "memory:read", "graph:read", "audit:read", "metrics:read"];
 
@@ -103,7 +102,7 @@ const fn route(method: &'static str, path: &'static str, need: Need, body: fn(&T
     RouteRow { method, path, need, body }
 }
 
-/// Who writes into the memory and the graph of the menu's projects.
+/// The label of the agent that fills memory and graph.
 const SCRIBE: &str = "scribe";
 const MEMORY_READ: Need = Need::Scope("memory:read");
 const MEMORY_WRITE: Need = Need::Scope("memory:write");
@@ -199,7 +198,7 @@ pub(crate) const ROUTES: &[RouteRow] = &[
     route("GET", "/api/org/{orgId}/policies", ORG_READ, NONE),
     route("GET", "/api/org/{orgId}/policies/{policyId}", ORG_READ, NONE),
     route("PUT", "/api/org/{orgId}/policies/{policyId}", Need::Scope("policies:write"), |things| {
-        // The same text again would change nothing.
+        // Saving the same text again would change nothing.
         Some(json!({"cedar": format!("// {}\npermit (principal, action, resource);", things.new_name)}))
     }),
     route("DELETE", "/api/org/{orgId}/policies/{policyId}", Need::Scope("policies:write"), NONE),
@@ -216,7 +215,7 @@ pub(crate) const ROUTES: &[RouteRow] = &[
     route("POST", "/api/audit/keys/rotate", AUDIT_WRITE, NONE),
     route("POST", "/api/audit/keys/{kid}/revoke", AUDIT_WRITE, EMPTY),
     route("POST", "/api/org/{orgId}/webhooks", AUDIT_WRITE, |things| {
-        Some(json!({"url": format!("https://{}.invalid/", things.new_name), "events": ["no.such"]}))
+        Some(json!({"url": format!("https://{}.invalid/", things.new_name), "events": ["org.changed"]}))
     }),
     route("GET", "/api/org/{orgId}/webhooks", ORG_READ, NONE),
     route("GET", "/api/org/{orgId}/webhooks/{webhookId}", ORG_READ, NONE),
@@ -224,16 +223,16 @@ pub(crate) const ROUTES: &[RouteRow] = &[
     route("DELETE", "/api/org/{orgId}/webhooks/{webhookId}", AUDIT_WRITE, NONE),
     route("POST", "/api/org/{orgId}/webhooks/{webhookId}/rotate", AUDIT_WRITE, NONE),
     route("GET", "/api/org/{orgId}/webhooks/{webhookId}/dead-letters", ORG_READ, NONE),
-    // Nothing of it is wanted, so nothing is sent.
+    // The webhook does not subscribe to this event, so nothing is sent.
     route("POST", "/api/org/{orgId}/webhooks/{webhookId}/redeliver", AUDIT_WRITE, |_| Some(json!({"sequence": 1}))),
     route("GET", "/api/org/{orgId}/costs", Need::Scope("metrics:read"), NONE),
     route("GET", "/api/org/{orgId}/tasks", ORG_READ, NONE),
     route("GET", "/.well-known/audit-keys/{workspaceId}", Need::Public, NONE),
-    // The last: what it removes, others speak of.
+    // This route comes last, because other tests read the entries that it removes.
     route("POST", "/api/audit/prune", Need::Owner, |_| Some(json!({"before": base::Clock::system().now().rfc3339()}))),
 ];
 
-/// Lists that page: the rest of what is read without an id is read whole.
+/// The paged lists. The routes in `whole` return everything at once.
 pub(crate) fn lists() -> impl Iterator<Item = &'static RouteRow> {
     let whole = [
         "/api/org/{orgId}/policies",
@@ -248,15 +247,15 @@ pub(crate) fn lists() -> impl Iterator<Item = &'static RouteRow> {
     ROUTES.iter().filter(read).filter(move |row| !whole.contains(&row.path))
 }
 
-/// Tools that the server has and the menu lacks, or the other way round.
+/// Tools that only the server or only this table has.
 pub(crate) fn tools_that_differ() -> BTreeSet<String> {
     let catalogue = tools::Catalogue::builtin().unwrap();
-    let served = catalogue.tools().iter().map(|tool| tool.spec().name.to_owned()).collect::<BTreeSet<_>>();
+    let served = catalogue.tools().iter().map(|tool| tool.spec().name.to_string()).collect::<BTreeSet<_>>();
     let known = TOOLS.iter().map(|row| row.name.to_owned()).collect();
     served.symmetric_difference(&known).cloned().collect()
 }
 
-/// Routes that the server has and the menu lacks, or the other way round.
+/// Routes that only the server or only this table has.
 pub(crate) fn routes_that_differ() -> BTreeSet<String> {
     let document = serde_json::to_value(server::openapi()).unwrap();
     let paths = document["paths"].as_object().unwrap().iter();

@@ -5,7 +5,7 @@ use serde_json::json;
 use crate::support::{Crib, Engine, both_engines, modern, request};
 
 both_engines! {
-    async fn discover_says_everything_at_once(engine: Engine) {
+    async fn discover_returns_versions_and_capabilities(engine: Engine) {
         let crib = Crib::start(engine).await;
         let session = crib.tenant().await.session().await;
         let result = session.modern(&modern(1, "server/discover", json!({}))).await.result();
@@ -27,7 +27,7 @@ both_engines! {
         assert!(called.get("ttlMs").is_none());
     }
 
-    async fn statuses_and_codes(engine: Engine) {
+    async fn errors_have_the_right_status_and_code(engine: Engine) {
         let crib = Crib::start(engine).await;
         let tenant = crib.tenant().await;
         let session = tenant.session().await;
@@ -37,7 +37,7 @@ both_engines! {
             (modern(1, "ping", json!({})), 404, -32601),
             (modern(1, "tools/call", json!({"name": "no_such_tool"})), 200, -32602),
             (request(1, "tools/list", json!({})), 400, -32602),
-            // The headers alone make it modern, and what does not exist is not there whatever else is wrong.
+            // The headers alone make a request modern. An unknown method gets 404 before other errors.
             (request(1, "initialize", json!({})), 404, -32601),
             (request(1, "ping", json!({})), 404, -32601),
             (request(1, "no/such", json!({})), 404, -32601),
@@ -45,12 +45,12 @@ both_engines! {
             let reply = session.modern(&message).await;
             assert_eq!((reply.status, reply.error_code()), (status, code), "{message}: {}", reply.text);
         }
-        // A call that names nothing is refused, and that is on the record in either era.
+        // A call without a tool name is refused and recorded.
         let nameless = modern(1, "tools/call", json!({"arguments": {}}));
         let refused = session.modern(&nameless).await;
         assert_eq!((refused.error_code(), &refused.error()["data"]["parameter"]), (-32602, &json!("name")), "{}", refused.text);
-        let told = tenant.trail(&format!("requestId={}", refused.header("x-request-id").unwrap())).await;
-        assert_eq!(told.iter().map(|event| event["eventType"].as_str().unwrap()).collect::<Vec<_>>(), ["call.refused"]);
+        let entries = tenant.trail(&format!("requestId={}", refused.header("x-request-id").unwrap())).await;
+        assert_eq!(entries.iter().map(|event| event["eventType"].as_str().unwrap()).collect::<Vec<_>>(), ["call.refused"]);
         let batch = crib
             .send(session.builder().header("mcp-protocol-version", "2026-07-28").body(json!([modern(1, "tools/list", json!({}))]).to_string()))
             .await;
@@ -59,7 +59,7 @@ both_engines! {
         assert_eq!((unmarked_batch.status, unmarked_batch.error_code()), (400, -32600));
     }
 
-    async fn headers_must_say_what_the_body_says(engine: Engine) {
+    async fn headers_must_match_the_body(engine: Engine) {
         let crib = Crib::start(engine).await;
         let session = crib.tenant().await.session().await;
         let body = modern(1, "tools/call", json!({"name": "bricks.list", "arguments": {}})).to_string();
@@ -86,7 +86,7 @@ both_engines! {
         }
     }
 
-    async fn an_unknown_version_is_answered_with_those_we_know(engine: Engine) {
+    async fn unknown_version_gets_the_supported_versions(engine: Engine) {
         let crib = Crib::start(engine).await;
         let session = crib.tenant().await.session().await;
         let mut message = modern(1, "tools/list", json!({}));
@@ -100,7 +100,7 @@ both_engines! {
 }
 
 both_engines! {
-    async fn a_version_that_is_no_date_is_refused_by_status(engine: Engine) {
+    async fn malformed_version_is_refused_with_400(engine: Engine) {
         let crib = Crib::start(engine).await;
         let session = crib.tenant().await.session().await;
         for version in ["1.0", "latest", "2026-7-28", "v2025-11-25"] {

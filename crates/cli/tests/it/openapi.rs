@@ -1,4 +1,4 @@
-//! The API's own description: complete, and true of the running server as a fuzzer that reads it finds.
+//! The OpenAPI document is complete, and a fuzzer finds no difference between it and the server.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -23,7 +23,7 @@ fn operations(document: &Value) -> Vec<(String, String, &Value)> {
     operations.collect()
 }
 
-/// A response as it stands there or as it is referred to.
+/// The response itself, or the target of its `$ref`.
 fn resolve<'a>(document: &'a Value, response: &'a Value) -> &'a Value {
     match response["$ref"].as_str() {
         Some(reference) => {
@@ -58,13 +58,13 @@ fn every_operation_is_described() {
         let documents = |status: &str| responses.contains_key(status);
         assert_eq!(responses.keys().filter(|status| status.starts_with('2')).count(), 1, "{what}");
         if row.need == Need::Public {
-            assert_eq!(operation["security"], serde_json::json!([{}]), "{what} is for everyone");
+            assert_eq!(operation["security"], serde_json::json!([{}]), "{what} must be public");
         } else {
             for status in ["400", "401", "403", "500"] {
                 assert!(documents(status), "{what} does not document {status}");
             }
         }
-        // Of a workspace that does not exist the keys are asked too: there are none.
+        // An unknown workspace has an empty key list, not a 404.
         assert!(!path.contains("Id}") || path.contains("{workspaceId}") || documents("404"), "{what} does not document 404");
         for (status, response) in responses {
             let response = resolve(&document, response);
@@ -76,7 +76,39 @@ fn every_operation_is_described() {
     assert_eq!(ids.len(), ROUTES.len());
 }
 
-/// What the fuzzer is told. Schemas cannot say that a directory must exist, or that a time must be to come or have passed.
+/// Operations that can answer 409.
+const CONFLICTS: [&str; 15] = [
+    "addBrickVersion",
+    "addKitVersion",
+    "changeProject",
+    "changeUser",
+    "createOrg",
+    "createProject",
+    "createUser",
+    "createWebhook",
+    "deleteUser",
+    "endSession",
+    "mergeEntity",
+    "publishBrick",
+    "publishKit",
+    "revokeAuditKey",
+    "splitEntity",
+];
+
+#[test]
+fn conflicts_are_documented() {
+    let document = serde_json::to_value(server::openapi()).unwrap();
+    let mut found: Vec<_> = operations(&document)
+        .into_iter()
+        .filter(|(.., operation)| operation["responses"].get("409").is_some())
+        .map(|(.., operation)| operation["operationId"].as_str().unwrap().to_owned())
+        .collect();
+    found.sort_unstable();
+    assert_eq!(found, CONFLICTS);
+}
+
+/// The fuzzer's settings. Schemas cannot express that a directory must exist, that a time is in the future or in the past, or that a
+/// query parameter needs a member of the body.
 const SETTINGS: &str = r#"
 [generation]
 max-examples = 4
@@ -88,28 +120,28 @@ include-name = [
     "POST /api/org/{orgId}/keys", "POST /api/org/{orgId}/projects", "PATCH /api/org/{orgId}/projects/{projectId}",
     "POST /api/org/{orgId}/webhooks", "PATCH /api/org/{orgId}/webhooks/{webhookId}",
     "PUT /api/org/{orgId}/policies/{policyId}", "POST /api/org/{orgId}/policy/explain", "POST /api/audit/prune",
-    "POST /api/org/{orgId}/projects/{projectId}/memory/import",
+    "POST /api/org/{orgId}/projects/{projectId}/memory/import", "PATCH /api/org/{orgId}/users/{userId}",
 ]
 checks.positive_data_acceptance.enabled = false
 "#;
 
-/// The fuzzer leaves the document itself alone.
+/// The fuzzer skips the route of the document itself.
 const OPERATIONS: usize = ROUTES.len() - 1;
 
-/// Who fuzzes what.
+/// One run of the fuzzer.
 struct Run<'a> {
-    /// Its credentials, by the document's own names for them.
+    /// The credentials, by their names in the document.
     credentials: &'a [(&'a str, &'a str, &'a str)],
     /// Things that operations should find.
     things: Option<&'a Things>,
     /// Limits the operations.
     filters: &'a [&'a str],
     operations: usize,
-    /// How many of them never let it in, at most: a run that nobody lets in proves little.
+    /// The maximum number of operations that may refuse every request, because such a run proves little.
     closed_max: usize,
 }
 
-/// Runs schemathesis with all of its checks. What it finds fails the test with all that it said.
+/// Runs schemathesis with all of its checks. A finding fails the test with its report.
 async fn fuzz(crib: &Crib, run: Run<'_>) {
     let requirements = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/python/schemathesis.txt");
     let packages = tokio::task::spawn_blocking(move || PythonPackages::install(&requirements)).await.unwrap();
@@ -126,26 +158,26 @@ async fn fuzz(crib: &Crib, run: Run<'_>) {
     std::fs::write(&file, settings).unwrap();
     let mut fuzzer = packages.program("schemathesis");
     fuzzer.arg("--config-file").arg(&file).args(["run", "--no-color", "--output-truncate", "false"]).args(run.filters);
-    // What it keeps between runs lies where it is started.
+    // The fuzzer writes its state into the current directory.
     fuzzer.arg(format!("{}/api/openapi.json", crib.url)).current_dir(crib.folder.path());
     let output = Command::from(fuzzer).kill_on_drop(true).output().await.unwrap();
     let said = format!("{}\n{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
-    // The words too: a fuzzer that tried nothing would also end well.
+    // A fuzzer that tried nothing would also exit with 0, so check its words too.
     let tried = said.contains(&format!("Selected: {}/{OPERATIONS}\n", run.operations))
         && said.contains(&format!("Tested: {}\n", run.operations));
     assert!(output.status.success() && tried, "{said}");
     let closed = said.split_once("Authentication failed: ").and_then(|(_, rest)| rest.split_once(' '));
     let closed = closed.map_or(0, |(number, _)| number.parse::<usize>().unwrap());
-    assert!(closed <= run.closed_max, "{closed} operations were closed to it: {said}");
+    assert!(closed <= run.closed_max, "{closed} operations refused every request: {said}");
 }
 
-/// Fuzzing asks often and badly; how often one may is tested elsewhere.
-fn patient(config: &mut Config) {
+/// Fuzzing causes many failed logins. Other tests cover that limit.
+fn allow_login_failures(config: &mut Config) {
     config.limits.login_failures_per_minute = 1_000_000;
 }
 
-async fn everything_with_a_key(engine: Engine, phases: &str) {
-    let crib = Crib::start_with(engine, patient).await;
+async fn fuzz_everything_with_a_key(engine: Engine, phases: &str) {
+    let crib = Crib::start_with(engine, allow_login_failures).await;
     let tenant = crib.tenant().await;
     let credentials = &[("key", "bearer", tenant.key.as_str())];
     let closed =
@@ -155,18 +187,18 @@ async fn everything_with_a_key(engine: Engine, phases: &str) {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_key_that_may_do_everything_finds_no_lie_on_sqlite() {
-    everything_with_a_key(Engine::Sqlite, "fuzzing,stateful").await;
+async fn fuzzing_with_a_full_key_finds_no_error_on_sqlite() {
+    fuzz_everything_with_a_key(Engine::Sqlite, "fuzzing,stateful").await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_key_that_may_do_everything_finds_no_lie_on_postgres() {
-    everything_with_a_key(Engine::Postgres, "coverage,fuzzing").await;
+async fn fuzzing_with_a_full_key_finds_no_error_on_postgres() {
+    fuzz_everything_with_a_key(Engine::Postgres, "coverage,fuzzing").await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn nobody_finds_no_lie() {
-    let crib = Crib::start_with(Engine::Sqlite, patient).await;
+async fn fuzzing_without_a_credential_finds_no_error() {
+    let crib = Crib::start_with(Engine::Sqlite, allow_login_failures).await;
     fuzz(
         &crib,
         Run { credentials: &[], things: None, filters: &["--phases", "fuzzing"], operations: OPERATIONS, closed_max: OPERATIONS },
@@ -175,8 +207,8 @@ async fn nobody_finds_no_lie() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn an_owner_finds_no_lie_about_bricks_and_kits() {
-    let crib = Crib::start_with(Engine::Sqlite, patient).await;
+async fn fuzzing_bricks_and_kits_as_owner_finds_no_error() {
+    let crib = Crib::start_with(Engine::Sqlite, allow_login_failures).await;
     let tenant = crib.tenant().await;
     let (owner, things) = (tenant.person("owner").await, Things::make(&tenant, "things").await);
     let cookie = owner.cookie.strip_prefix("toolcrib_login=").unwrap();
@@ -186,8 +218,8 @@ async fn an_owner_finds_no_lie_about_bricks_and_kits() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn the_operator_finds_no_lie_about_orgs() {
-    let crib = Crib::start_with(Engine::Sqlite, patient).await;
+async fn fuzzing_orgs_as_operator_finds_no_error() {
+    let crib = Crib::start_with(Engine::Sqlite, allow_login_failures).await;
     let tenant = crib.tenant().await;
     let things = Things::make(&tenant, "things").await;
     let credentials = &[("key", "bearer", crib.admin_key.as_str())];

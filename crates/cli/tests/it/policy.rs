@@ -1,4 +1,4 @@
-//! Policy in the path: it decides what is listed and what may be called, fails closed, and holds from the next request.
+//! Policy decides which tools are listed and called. It fails closed, and changes apply to the next request.
 
 use serde_json::{Value, json};
 
@@ -20,7 +20,7 @@ fn brick(name: &str) -> Value {
 }
 
 both_engines! {
-    async fn a_new_org_starts_with_a_policy_that_everyone_can_read(engine: Engine) {
+    async fn new_org_has_a_readable_starter_policy(engine: Engine) {
         let crib = Crib::start(engine).await;
         let tenant = crib.tenant().await;
         let found = tenant.get("policies").await.expect(200);
@@ -36,7 +36,7 @@ both_engines! {
         assert_eq!(tenant.session().await.call("bricks.list", json!({})).await.status, 200);
     }
 
-    async fn without_a_permit_nothing_is_listed_and_nothing_runs(engine: Engine) {
+    async fn without_a_permit_no_tool_is_listed_or_called(engine: Engine) {
         let crib = Crib::start(engine).await;
         let tenant = crib.tenant().await;
         let (session, agent) = (tenant.session().await, tenant.agent(&["*"], ALL).await);
@@ -45,7 +45,7 @@ both_engines! {
         assert!(agent.tools().await.is_empty());
         for row in TOOLS {
             let refused = session.call(row.name, json!({})).await;
-            // What is wrong with the arguments is said before policy is asked.
+            // Arguments are checked before policy.
             assert!([-32003, -32602].contains(&refused.error_code()), "{}: {}", row.name, refused.text);
         }
         let refused = session.call("bricks.list", json!({})).await.error();
@@ -56,7 +56,7 @@ both_engines! {
         session.call("bricks.list", json!({})).await.result();
     }
 
-    async fn a_forbid_for_one_agent_hides_one_tool_from_that_agent(engine: Engine) {
+    async fn forbid_for_one_agent_hides_the_tool_from_that_agent(engine: Engine) {
         let crib = Crib::start(engine).await;
         let tenant = crib.tenant().await;
         let (one, other) = (tenant.agent(&["*"], ALL).await, tenant.agent(&["*"], ALL).await);
@@ -66,10 +66,10 @@ both_engines! {
         assert_eq!(one.tools().await, without);
         assert_eq!(other.tools().await, ALL);
         assert_eq!(one.call("bricks.create_draft", brick("a")).await.error_code(), -32001);
-        // Under its other spelling it is the same tool.
+        // The other spelling names the same tool.
         assert_eq!(one.call("bricks_create_draft", brick("a")).await.error_code(), -32001);
         other.call("bricks.create_draft", brick("a")).await.result();
-        // A session that runs the agent is in it.
+        // A session for the agent is a member of it.
         let session = tenant.session_with(json!({"agentId": one.id})).await;
         let in_agent = cedar.replace("principal ==", "principal in");
         put(&tenant, "no-drafts", &in_agent).await;
@@ -79,7 +79,7 @@ both_engines! {
         session.call("bricks.create_draft", brick("b")).await.result();
     }
 
-    async fn a_condition_on_the_input_decides_calls_and_not_listings(engine: Engine) {
+    async fn input_conditions_affect_calls_but_not_listings(engine: Engine) {
         let crib = Crib::start(engine).await;
         let tenant = crib.tenant().await;
         let agent = tenant.agent(&["*"], ALL).await;
@@ -95,7 +95,7 @@ both_engines! {
         assert_eq!(agent.call("bricks.create_draft", described("a secret thing")).await.error_code(), -32001);
         agent.call("bricks.create_draft", described("a plain thing")).await.result();
         agent.call("bricks.create_draft", brick("e")).await.result();
-        // A sum that overflows is an error, and an error is a no.
+        // An overflow is an evaluation error, and an error denies the call.
         let overflow = r#"permit (principal, action == Action::"bricks.list", resource)
             when { context.input has limit && context.input.limit + 9223372036854775807 > 0 };"#;
         put(&tenant, "sum", overflow).await;
@@ -103,7 +103,7 @@ both_engines! {
         assert_eq!(agent.call("bricks.list", json!({"limit": 5})).await.error_code(), -32001);
     }
 
-    async fn a_rule_about_the_time_holds_at_that_time_in_listings_too(engine: Engine) {
+    async fn time_conditions_affect_calls_and_listings(engine: Engine) {
         // 2027-01-15, eight in the morning.
         let clock = base::Clock::manual(base::Timestamp::from_ms(1_800_000_000_000));
         let crib = Crib::start_with(engine, |config| config.clock = clock.clone()).await;
@@ -118,22 +118,22 @@ both_engines! {
         assert!(!has_drafts().await);
         assert_eq!(session.call("bricks.create_draft", brick("early")).await.error_code(), -32003);
         clock.advance_ms(3_600_000);
-        assert!(has_drafts().await, "nothing but the time has changed");
+        assert!(has_drafts().await, "only the time has changed");
         session.call("bricks.create_draft", brick("late")).await.result();
     }
 
-    async fn a_policy_on_trial_changes_nothing_and_is_recorded(engine: Engine) {
+    async fn log_only_policy_changes_nothing_and_is_recorded(engine: Engine) {
         let crib = Crib::start(engine).await;
         let tenant = crib.tenant().await;
         let session = tenant.session().await;
         let forbid = json!({"cedar": "forbid (principal, action, resource);", "mode": "log_only"});
         assert_eq!(tenant.put("policies/trial", forbid).await.expect(200)["policy"]["mode"], "log_only");
         session.call("bricks.list", json!({})).await.result();
-        let told = tenant.trail("entityId=bricks.list").await;
-        let decision = &told[0]["payload"]["decision"];
+        let shown = tenant.trail("entityId=bricks.list").await;
+        let decision = &shown[0]["payload"]["decision"];
         assert_eq!((&decision["allowed"], &decision["logOnly"]["allowed"]), (&json!(true), &json!(false)), "{decision}");
         assert_eq!(decision["logOnly"]["policies"], json!(["trial"]));
-        // A permit on trial permits nothing.
+        // A log-only permit permits nothing.
         delete(&tenant, "starter").await;
         let permit = json!({"cedar": "permit (principal, action, resource);", "mode": "log_only"});
         tenant.put("policies/trial", permit).await.expect(200);
@@ -144,7 +144,7 @@ both_engines! {
         assert_eq!((&switched[0]["payload"]["from"], &switched[0]["payload"]["to"]), (&json!("log_only"), &json!("enforce")));
     }
 
-    async fn what_is_wrong_with_a_policy_is_said_with_its_place_and_changes_nothing(engine: Engine) {
+    async fn invalid_policy_is_refused_with_line_and_column(engine: Engine) {
         let crib = Crib::start(engine).await;
         let tenant = crib.tenant().await;
         let before = tenant.get("policies").await.expect(200);
@@ -176,7 +176,7 @@ both_engines! {
         }
     }
 
-    async fn versions_are_kept_and_the_same_again_is_no_new_one(engine: Engine) {
+    async fn policy_versions_are_kept_and_equal_text_adds_none(engine: Engine) {
         let crib = Crib::start(engine).await;
         let tenant = crib.tenant().await;
         let (first, second) = ("permit (principal, action, resource);", "forbid (principal is Agent, action, resource);");
@@ -192,45 +192,46 @@ both_engines! {
         assert_eq!(tenant.get("policies/never").await.status, 404);
     }
 
-    async fn policies_of_one_org_never_touch_another(engine: Engine) {
+    async fn policies_of_one_org_never_affect_another(engine: Engine) {
         let crib = Crib::start(engine).await;
         let (ours, theirs) = (crib.tenant().await, crib.tenant().await);
         let (our_session, their_session) = (ours.session().await, theirs.session().await);
         put(&ours, "stop", "forbid (principal, action, resource);").await;
         assert_eq!(our_session.call("bricks.list", json!({})).await.error_code(), -32003);
         their_session.call("bricks.list", json!({})).await.result();
-        // Nor does naming their org, their session or their project.
+        // A policy that names another org or its session has no effect there either.
         put(&ours, "stop", &format!(r#"forbid (principal in Org::"{}", action, resource);"#, theirs.org)).await;
         put(&ours, "stop2", &format!(r#"forbid (principal == Session::"{}", action, resource);"#, their_session.id)).await;
         our_session.call("bricks.list", json!({})).await.result();
         their_session.call("bricks.list", json!({})).await.result();
     }
 
-    async fn the_gate_explains_itself(engine: Engine) {
+    async fn policy_explain_gives_the_reason(engine: Engine) {
         let crib = Crib::start(engine).await;
         let tenant = crib.tenant().await;
         let (session, agent) = (tenant.session().await, tenant.agent(&["bricks:read"], &["bricks.list"]).await);
         let ask = async |body: Value| tenant.post("policy/explain", body).await;
-        let told = ask(json!({"sessionId": session.id, "tool": "bricks_list", "arguments": {}})).await.expect(200);
-        assert_eq!((&told["allowed"], &told["decision"]["reason"], &told["decision"]["policies"]), (&json!(true), &json!("permitted"), &json!(["starter#own-tools"])));
-        let told = ask(json!({"agentId": agent.id, "tool": "kits.list"})).await.expect(200);
-        assert_eq!((&told["allowed"], &told["decision"]["allowed"]), (&json!(false), &json!(true)));
-        assert!(told["beforePolicy"].as_str().unwrap().contains("scope"), "{told}");
+        let shown = ask(json!({"sessionId": session.id, "tool": "bricks_list", "arguments": {}})).await.expect(200);
+        assert_eq!((&shown["allowed"], &shown["decision"]["reason"]), (&json!(true), &json!("permitted")));
+        assert_eq!(shown["decision"]["policies"], json!(["starter#own-tools"]));
+        let shown = ask(json!({"agentId": agent.id, "tool": "kits.list"})).await.expect(200);
+        assert_eq!((&shown["allowed"], &shown["decision"]["allowed"]), (&json!(false), &json!(true)));
+        assert!(shown["beforePolicy"].as_str().unwrap().contains("scope"), "{shown}");
         let tried = json!([{"id": "stop", "cedar": "forbid (principal is Agent, action, resource);"}]);
-        let told = ask(json!({"agentId": agent.id, "tool": "bricks.list", "with": tried})).await.expect(200);
-        assert_eq!((&told["allowed"], &told["decision"]["policies"]), (&json!(false), &json!(["stop"])));
+        let shown = ask(json!({"agentId": agent.id, "tool": "bricks.list", "with": tried})).await.expect(200);
+        assert_eq!((&shown["allowed"], &shown["decision"]["policies"]), (&json!(false), &json!(["stop"])));
         let reader = tenant.key_with(&["org:read"]).await;
         let path = format!("/api/org/{}/policy/explain", tenant.org);
         let body = json!({"agentId": agent.id, "tool": "bricks.list", "with": tried});
-        assert_eq!(crib.api(reqwest::Method::POST, &path, &reader, Some(body)).await.status, 403, "trying out is writing");
+        assert_eq!(crib.api(reqwest::Method::POST, &path, &reader, Some(body)).await.status, 403, "a trial policy needs the write scope");
         assert_eq!(ask(json!({"agentId": agent.id, "tool": "no.such"})).await.status, 404);
         assert_eq!(ask(json!({"tool": "bricks.list"})).await.status, 400);
         assert_eq!(ask(json!({"agentId": agent.id, "sessionId": session.id, "tool": "bricks.list"})).await.status, 400);
-        // Nobody called.
+        // Explaining is no call, so nothing is recorded.
         assert!(tenant.trail("entityId=bricks.list").await.is_empty());
     }
 
-    async fn ten_thousand_rules_are_taken_and_one_more_is_not(engine: Engine) {
+    async fn policy_rules_are_limited_to_ten_thousand(engine: Engine) {
         let crib = Crib::start(engine).await;
         let tenant = crib.tenant().await;
         let session = tenant.session().await;
@@ -242,7 +243,7 @@ both_engines! {
         assert_eq!(refused.status, 413, "{}", refused.text);
         let endless = format!("// {}\npermit (principal, action, resource);", "x".repeat(1_000_000));
         assert_eq!(tenant.put("policies/long", json!({"cedar": endless})).await.status, 400);
-        // Together they have a limit, too; the ten thousand above count.
+        // All policies together are limited too, including those above.
         let long = format!("// {}\npermit (principal, action, resource);", "x".repeat(900_000));
         put(&tenant, "long", &long).await;
         let refused = tenant.put("policies/longer", json!({"cedar": long})).await;

@@ -1,4 +1,4 @@
-//! README.md and the documents for people: every command in them is one, and those with an output print it.
+//! README.md and docs/: every command parses, and the shown output is the real one.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::os::unix::fs::PermissionsExt;
@@ -27,19 +27,19 @@ fn documents(folder: &Path) -> Vec<PathBuf> {
     here.chain(folders.iter().flat_map(|folder| documents(folder))).collect()
 }
 
-/// A command of a `console` block, and what the block shows below it.
+/// A command of a `console` block, and its output in the block.
 #[derive(Debug)]
 struct Step {
     command: String,
     output: Vec<String>,
 }
 
-/// A line without the comment after it.
+/// A line without its comment.
 fn uncommented(line: &str) -> String {
     line.split(" # ").next().unwrap().trim_end().to_owned()
 }
 
-/// The steps of every `console` block. Where no line begins with `$`, each is a command.
+/// The steps of every `console` block. In a block without `$` lines, every line is a command.
 fn steps(text: &str) -> Vec<Step> {
     let mut steps: Vec<Step> = Vec::new();
     for block in text.split("```console\n").skip(1).map(|rest| rest.split("```").next().unwrap()) {
@@ -53,7 +53,7 @@ fn steps(text: &str) -> Vec<Step> {
         }
     }
     for step in &mut steps {
-        // An empty line at the end only sets the next command off.
+        // An empty last line only separates the next command.
         while step.output.last().is_some_and(String::is_empty) {
             step.output.pop();
         }
@@ -61,7 +61,7 @@ fn steps(text: &str) -> Vec<Step> {
     steps
 }
 
-/// What stands between single backticks and looks like a command.
+/// Commands in single backticks.
 fn inline_commands(text: &str) -> Vec<String> {
     let mut is_block = false;
     let prose = text.lines().filter(|line| {
@@ -74,16 +74,16 @@ fn inline_commands(text: &str) -> Vec<String> {
     code.filter(|code| code.starts_with("toolcrib ") || code.starts_with("make ")).collect()
 }
 
-/// The targets of the Makefile that a person may name.
+/// The phony targets of the Makefile.
 fn targets() -> BTreeSet<String> {
     let makefile = read("Makefile");
-    let phony = makefile.lines().find_map(|line| line.strip_prefix(".PHONY: ")).expect("targets that are no files");
+    let phony = makefile.lines().find_map(|line| line.strip_prefix(".PHONY: ")).expect("the Makefile has phony targets");
     let made = makefile.lines().filter_map(|line| line.split_once(':')).map(|(name, _)| name).collect::<BTreeSet<_>>();
     phony.split(' ').filter(|name| made.contains(name)).map(str::to_owned).collect()
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn every_command_is_one() {
+async fn every_documented_command_parses() {
     let folder = tempfile::tempdir().unwrap();
     let terminal = Terminal::without_data(folder.path());
     let targets = targets();
@@ -97,18 +97,18 @@ async fn every_command_is_one() {
         commands.extend(inline_commands(&text));
         seen.insert(document.to_owned(), commands.len());
         for line in commands {
-            // Of a pipe, what is ours stands at its end; where it writes to is the shell's.
+            // In a pipe, our command is the last one. A redirection belongs to the shell.
             let command = line.rsplit(" | ").next().unwrap().split(" > ").next().unwrap();
             match command.split_once(' ') {
                 Some(("make", target)) => assert!(targets.contains(target), "{document}: `{command}`"),
                 Some(("toolcrib", rest)) => {
-                    // Read to its end, and stopped before it does anything.
+                    // With `--help`, the line is parsed but not run.
                     let (before, after) = rest.split_once(" -- ").unwrap_or((rest, ""));
                     let said = terminal.run(&format!("{before} --help -- {after}")).await;
                     assert_eq!(said.code, Some(0), "{document}: `{command}`: {}", said.err);
                 }
                 Some(("python3", rest)) => assert!(root().join(&words(rest)[0]).is_file(), "{document}: `{command}`"),
-                _ => panic!("{document}: what is `{command}`?"),
+                _ => panic!("{document}: unknown command `{command}`"),
             }
         }
     }
@@ -127,14 +127,14 @@ async fn every_command_is_one() {
     }
 }
 
-/// A user's home with a server that was started in `~/toolcrib`, as `make run` starts it, and what it printed first. The
-/// terminal is in `~/app`, where the user's own project is.
+/// A user's home with a server in `~/toolcrib`, started like `make run` does, and its first output. The terminal is in `~/app`, the
+/// user's own project.
 async fn at_home(folder: &Path) -> (Terminal, Child, Vec<String>) {
     let run = read("Makefile");
     let recipe = run.split("\nrun: build\n").nth(1).and_then(|rest| rest.lines().next()).unwrap();
-    assert!(recipe.ends_with("release/toolcrib serve"), "`make run` does what the test does: {recipe}");
+    assert!(recipe.ends_with("release/toolcrib serve"), "`make run` differs from the test: {recipe}");
     let home = Terminal::without_data(folder);
-    // Any port but the usual one, which may be taken.
+    // The usual port may be taken.
     let mut serve = home.within("toolcrib").command("serve --listen 127.0.0.1:0");
     let mut child = serve.env("TOOLCRIB_LOG", "warn").stdout(Stdio::piped()).spawn().unwrap();
     let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
@@ -145,7 +145,7 @@ async fn at_home(folder: &Path) -> (Terminal, Child, Vec<String>) {
     (home.within("app"), child, greeting)
 }
 
-/// The steps of a document that tells how to begin: what they need is said before it is needed.
+/// The steps of a getting-started document, which must explain the installation first.
 fn first_steps(document: &str) -> Vec<Step> {
     let text = read(document);
     let steps = steps(&text);
@@ -157,7 +157,7 @@ fn first_steps(document: &str) -> Vec<Step> {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn the_readme_shows_what_is_printed() {
+async fn readme_shows_the_real_output() {
     let folder = tempfile::tempdir().unwrap();
     let home = folder.path().canonicalize().unwrap();
     let (terminal, _server, greeting) = at_home(&home).await;
@@ -166,7 +166,7 @@ async fn the_readme_shows_what_is_printed() {
         let printed = match step.command.split_once(' ').unwrap() {
             ("toolcrib", line) => {
                 let said = terminal.run(line).await;
-                // `connect --print` says when its entry expires.
+                // `connect --print` writes the expiry to stderr.
                 assert!(said.code == Some(0) || !said.err.is_empty(), "{said:?}");
                 format!("{}{}", said.out, said.err)
             }
@@ -177,19 +177,19 @@ async fn the_readme_shows_what_is_printed() {
         }
         let shown = step.output.iter().map(|line| steady(line)).collect::<Vec<_>>();
         let printed = printed.lines().map(|line| steady(&line.replace(home.to_str().unwrap(), "~"))).collect::<Vec<_>>();
-        // The README may stop before the end, and nowhere else.
+        // The README may only cut the end of an output.
         assert_eq!(printed.get(..shown.len()), Some(shown.as_slice()), "$ {}", step.command);
         compared += 1;
     }
     assert_eq!(compared, 4);
-    assert_eq!(terminal.json("project show").await["project"]["name"], "app", "what was done here was done in it");
+    assert_eq!(terminal.json("project show").await["project"]["name"], "app", "the steps ran in the project");
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn the_first_steps_can_be_taken() {
+async fn first_steps_work_as_documented() {
     let folder = tempfile::tempdir().unwrap();
     let (terminal, _server, _) = at_home(folder.path()).await;
-    // An agent that looks whether it was given a config.
+    // This agent checks that it gets a config.
     let programs = terminal.here.join("bin");
     std::fs::create_dir(&programs).unwrap();
     let agent = "#!/bin/sh\ntest \"$1\" = --mcp-config && grep -q mcpServers \"$2\" && echo the agent was here\n";
@@ -199,9 +199,12 @@ async fn the_first_steps_can_be_taken() {
     for step in first_steps("docs/start.md").iter().filter(|step| step.command.starts_with("toolcrib ")) {
         let path = std::env::var_os("PATH").unwrap();
         let path = std::env::join_paths([programs.clone()].into_iter().chain(std::env::split_paths(&path))).unwrap();
-        // The id that was printed before, and a person who is not asked but has written it down.
+        // Fills in the printed id, and passes the password on stdin instead of at a prompt.
         let brick = said.iter().find_map(|(_, out)| out.split_whitespace().find_map(|word| word.strip_prefix("brk_")));
         let mut line = step.command.replace("brk_…", &format!("brk_{}", brick.unwrap_or_default().trim_end_matches('.')));
+        if line.starts_with("toolcrib user add") {
+            line.push_str(" --password-stdin");
+        }
         if line.starts_with("toolcrib kit publish") {
             line.push_str(" --email ada@app.example --password-stdin");
         }
@@ -222,5 +225,5 @@ async fn the_first_steps_can_be_taken() {
     assert!(printed("toolcrib org add").contains("key.fullKey "));
     assert!(printed("toolcrib --help").contains("Commands:"));
     let entry = std::fs::read_to_string(terminal.here.join(".mcp.json")).unwrap();
-    assert!(entry.contains("\"stdio\"") && !entry.contains("rsk_live_"), "no secret is in the file: {entry}");
+    assert!(entry.contains("\"stdio\"") && !entry.contains("rsk_live_"), "the file holds a secret: {entry}");
 }

@@ -1,4 +1,4 @@
-//! What is on the record beside calls and changes, that trail, bus and answer tell the same, and that the log tells no arguments.
+//! Recorded reads and refusals, agreement of trail, bus and answer, and a log without arguments.
 
 mod log;
 mod reads;

@@ -1,4 +1,4 @@
-//! What the doors say outside JSON-RPC, and in which order.
+//! Refusals of the doors outside JSON-RPC, and their order.
 
 use reqwest::Method;
 use serde_json::json;
@@ -6,7 +6,7 @@ use serde_json::json;
 use crate::support::{Crib, Engine, both_engines, request};
 
 both_engines! {
-    async fn the_session_door_refuses_in_the_order_of_the_contract(engine: Engine) {
+    async fn session_door_refuses_in_the_order_of_the_contract(engine: Engine) {
         let crib = Crib::start(engine).await;
         let (ours, theirs) = (crib.tenant().await, crib.tenant().await);
         let session = ours.session().await;
@@ -46,7 +46,7 @@ both_engines! {
             assert!(reply.header("x-request-id").is_some());
             assert_eq!(reply.header("www-authenticate").is_some(), status == 401);
         }
-        // The ended session's own key died with it, and says so at its own door; elsewhere it is no credential.
+        // An ended session's key gets 410 at its own door, and 401 everywhere else.
         let dead = async |url: &str| crib.send(crib.http.post(url).bearer_auth(&ended.key).body("{}")).await;
         assert_eq!(dead(&ended.url).await.expect(410), json!({"error": "Session ended"}));
         assert_eq!(dead(&session.url).await.status, 401);
@@ -54,7 +54,7 @@ both_engines! {
         assert_eq!(crib.api(Method::GET, "/api/bricks", &ended.key, None).await.status, 401);
     }
 
-    async fn only_post_is_taken(engine: Engine) {
+    async fn doors_accept_only_post(engine: Engine) {
         let crib = Crib::start(engine).await;
         let session = crib.tenant().await.session().await;
         for url in [session.url.clone(), format!("{}/api/mcp", crib.url)] {
@@ -65,7 +65,7 @@ both_engines! {
         }
     }
 
-    async fn a_foreign_host_or_origin_is_refused_before_anything(engine: Engine) {
+    async fn foreign_host_or_origin_is_refused_first(engine: Engine) {
         let crib = Crib::start_with(engine, |config| config.allow_hosts = vec!["crib.example".to_owned()]).await;
         let session = crib.tenant().await.session().await;
         for (name, value, status) in [
@@ -80,10 +80,10 @@ both_engines! {
             assert_eq!(reply.status, status, "{name}: {value}");
         }
         let two = session.builder().header("origin", "http://localhost").header("origin", "http://evil.example");
-        assert_eq!(crib.send(two.body(request(1, "ping", json!({})).to_string())).await.status, 403, "one good origin covers no other");
+        assert_eq!(crib.send(two.body(request(1, "ping", json!({})).to_string())).await.status, 403, "every origin must be allowed");
     }
 
-    async fn a_body_over_the_limit_is_refused_after_the_credential(engine: Engine) {
+    async fn oversized_body_is_refused_after_the_credential_check(engine: Engine) {
         let crib = Crib::start_with(engine, |config| config.limits.body_bytes_max = 1_000).await;
         let session = crib.tenant().await.session().await;
         let big = "x".repeat(1_001);
@@ -93,7 +93,7 @@ both_engines! {
         assert_eq!(session.raw(fits).await.status, 200);
     }
 
-    async fn the_rate_limit_answers_429_with_the_wait(engine: Engine) {
+    async fn rate_limit_answers_429_with_retry_after(engine: Engine) {
         let crib = Crib::start_with(engine, |config| {
             config.limits.key_calls_per_minute = 1;
             config.limits.key_calls_burst = 4;
@@ -102,8 +102,8 @@ both_engines! {
         let (one, two) = (tenant.session().await, tenant.session().await);
         let ping = request(1, "ping", json!({}));
         assert_eq!(one.rpc(&ping).await.status, 200);
-        // The sessions of a key share its bucket, each element of a batch counts, and a batch goes in whole or not at all. One that does
-        // not fit has cost the one call that is taken before its body is read.
+        // Sessions of one key share its limit. Each element of a batch counts, and a batch is accepted whole or not at all. A refused
+        // batch costs one call, which is taken before its body is read.
         assert_eq!(two.rpc(&json!([ping, ping, ping, ping])).await.status, 429);
         assert_eq!(two.rpc(&json!([ping, ping])).await.status, 200);
         let refused = one.rpc(&ping).await;
@@ -112,7 +112,7 @@ both_engines! {
         assert!((1..=60).contains(&wait), "{wait}");
     }
 
-    async fn sessions_and_keys_expire_by_the_clock(engine: Engine) {
+    async fn expired_session_gets_410(engine: Engine) {
         let clock = base::Clock::manual(base::Timestamp::from_ms(1_800_000_000_000));
         let crib = Crib::start_with(engine, |config| config.clock = clock.clone()).await;
         let tenant = crib.tenant().await;
@@ -120,15 +120,15 @@ both_engines! {
         let ping = request(1, "ping", json!({}));
         assert_eq!(session.rpc(&ping).await.status, 200);
         clock.advance_ms(60_000);
-        assert_eq!(session.rpc(&ping).await.expect(410), json!({"error": "Session ended"}), "the session's own key learns it too");
+        assert_eq!(session.rpc(&ping).await.expect(410), json!({"error": "Session ended"}), "the session's own key gets the same answer");
         let reply = crib.send(crib.http.post(&session.url).bearer_auth(&tenant.key).body(ping.to_string())).await;
         assert_eq!(reply.expect(410), json!({"error": "Session ended"}));
-        // A clock that is set back brings nothing to life that was ended, and breaks nothing.
+        // Setting the clock back breaks nothing.
         clock.advance_ms(-86_400_000);
         assert_eq!(tenant.session().await.rpc(&ping).await.status, 200);
     }
 
-    async fn revocation_holds_from_the_next_request(engine: Engine) {
+    async fn revocation_applies_to_the_next_request(engine: Engine) {
         let crib = Crib::start(engine).await;
         let tenant = crib.tenant().await;
         let minted = tenant.post("keys", json!({"name": "k", "projects": "all"})).await.expect(201);
@@ -142,6 +142,6 @@ both_engines! {
         let with_session_key = || crib.send(crib.http.post(url).header("authorization", bearer).body(ping.clone()));
         assert_eq!((with_key().await.status, with_session_key().await.status), (200, 200));
         assert_eq!(tenant.api(Method::DELETE, &format!("keys/{id}"), None).await.status, 200);
-        assert_eq!((with_key().await.status, with_session_key().await.status), (401, 401), "the key, and what it minted");
+        assert_eq!((with_key().await.status, with_session_key().await.status), (401, 410), "the key, and the session key of the session that it opened");
     }
 }

@@ -1,4 +1,4 @@
-//! `toolcrib run`: an agent in a session of its own, and what is left when either is gone: nothing.
+//! `toolcrib run`: an agent in its own session. Nothing is left when either ends.
 
 mod endings;
 
@@ -11,7 +11,7 @@ use tokio::process::{Child, ChildStdout, Command};
 
 use crate::support::{Engine, Place, Process, Said, Terminal, http, in_time};
 
-/// An agent that says what it finds, and uses it: the config alone must be enough to call a tool.
+/// An agent that prints its environment and calls a tool with the config alone.
 const AGENT: &str = r#"
 import json, os, sys, urllib.request
 path = os.environ["TOOLCRIB_MCP_CONFIG"]
@@ -25,8 +25,8 @@ print(json.dumps({"mode": os.stat(path).st_mode & 0o777, "entry": entry, "answer
                   "arguments": sys.argv[1:], "here": os.getcwd(), "input": sys.stdin.read()}))
 "#;
 
-/// A server, and a terminal beside it.
-async fn beside_a_server() -> (Place, Process, Terminal) {
+/// A server and a terminal.
+async fn start_server_and_terminal() -> (Place, Process, Terminal) {
     let place = Place::new(Engine::Sqlite);
     let server = place.start().await;
     let terminal = Terminal::at(&place).within("code");
@@ -40,10 +40,10 @@ fn run(terminal: &Terminal, flags: &str, script: &str) -> Command {
     command
 }
 
-/// What there should be of config files once all is over.
+/// No config file remains at the end.
 const NOTHING: &[PathBuf] = &[];
 
-/// A shell's wait for a signal or for a file to go; not for ever, so that what a failed test leaves behind ends too.
+/// A shell loop that waits while `condition` holds, for at most a minute, so that nothing outlives a failed test for long.
 fn waiting_while(condition: &str) -> String {
     format!("n=0; while {condition} && test $n -lt 3000; do n=$((n + 1)); sleep 0.02; done")
 }
@@ -54,18 +54,18 @@ fn config_files(terminal: &Terminal) -> Vec<PathBuf> {
     paths.filter(|path| path.to_str().unwrap().contains(".toolcrib-mcp-")).collect()
 }
 
-/// A `toolcrib run` whose agent has begun.
+/// A `toolcrib run` whose agent has started.
 struct Running {
     child: Child,
     output: Lines<BufReader<ChildStdout>>,
 }
 
 impl Running {
-    /// Starts it and waits for its agent's first line, which comes back.
+    /// Starts the command and returns the first line of its agent.
     async fn start(mut command: Command) -> (Self, String) {
         let mut child = command.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
         let mut output = BufReader::new(child.stdout.take().unwrap()).lines();
-        let said = in_time(output.next_line()).await.unwrap().expect("the agent begins");
+        let said = in_time(output.next_line()).await.unwrap().expect("the agent starts");
         (Self { child, output }, said)
     }
 
@@ -78,7 +78,7 @@ impl Running {
         assert!(sent.success());
     }
 
-    /// Its exit code, and the lines that were still said.
+    /// The exit code and the remaining lines.
     async fn finish(mut self) -> (Option<i32>, Vec<String>) {
         let ending = async {
             let mut rest = Vec::new();
@@ -92,8 +92,8 @@ impl Running {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn the_agent_finds_a_session_and_a_key_for_it_alone() {
-    let (_place, server, terminal) = beside_a_server().await;
+async fn agent_gets_its_own_session_and_key() {
+    let (_place, server, terminal) = start_server_and_terminal().await;
     let key = terminal.json("key add launcher").await["key"]["fullKey"].as_str().unwrap().to_owned();
     let secrets = terminal
         .with("TOOLCRIB_KEY", &key)
@@ -121,26 +121,26 @@ async fn the_agent_finds_a_session_and_a_key_for_it_alone() {
         "TOOLCRIB_MCP_CONFIG": file, "TOOLCRIB_MCP_URL": url, "TOOLCRIB_MCP_TOKEN": token, "TOOLCRIB_SESSION": session,
         "TOOLCRIB_DATA": seen["variables"]["TOOLCRIB_DATA"],
     });
-    assert_eq!(seen["variables"], passed_on, "these, and none of the launcher's secrets");
+    assert_eq!(seen["variables"], passed_on, "the agent gets none of the launcher's secrets");
     assert_ne!(token, key);
 
-    assert!(!std::path::Path::new(file).exists(), "the file went with the agent");
+    assert!(!std::path::Path::new(file).exists(), "the config file remains");
     let after = server.session(session).await;
     assert_eq!((&after["state"], &after["outcome"]), (&json!("ended"), &json!("accepted")));
     assert_eq!((&after["workType"], &after["agentLabel"]), (&json!("bug_fix"), &json!("tester")));
     let refused = http().post(url.as_str().unwrap()).bearer_auth(token).body("{}").send().await.unwrap();
-    assert_eq!(refused.status(), 410, "its key went with the session");
+    assert_eq!(refused.status(), 410, "the session key still works");
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn exit_codes_are_the_agents_and_outcomes_follow_from_them() {
-    let (_place, server, terminal) = beside_a_server().await;
+async fn run_returns_the_agents_exit_code_and_records_the_outcome() {
+    let (_place, server, terminal) = start_server_and_terminal().await;
     let both = "--outcome-on-success rework --outcome-on-failure rejected";
     let neither = "--outcome-on-success none --outcome-on-failure none";
     for (flags, script, code, outcome) in [
         ("", "exit 0", 0, json!("accepted")),
         ("", "exit 7", 7, json!("rework")),
-        // A signal tells nothing about the work, whether the agent's own or one that a shell speaks of.
+        // Death by a signal gives no outcome, whether the agent or its shell reports it.
         ("", "kill -KILL $$", 137, Value::Null),
         ("", "kill -TERM $$", 143, Value::Null),
         ("", "exit 130", 130, Value::Null),
@@ -168,11 +168,11 @@ async fn exit_codes_are_the_agents_and_outcomes_follow_from_them() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn an_agent_that_cannot_start_leaves_nothing_behind() {
-    let (_place, server, terminal) = beside_a_server().await;
+async fn agent_that_cannot_start_leaves_nothing_behind() {
+    let (_place, server, terminal) = start_server_and_terminal().await;
     for (flags, outcome) in [("", Value::Null), ("--outcome-on-failure rejected", json!("rejected"))] {
         let said = terminal.run(&format!("run {flags} -- ./no-such-agent")).await;
-        assert!(said.refused(1).contains("cannot start `./no-such-agent`"), "{said:?}");
+        assert!(said.refused(127).contains("cannot start `./no-such-agent`"), "{said:?}");
         let session = server.sessions().await.remove(0);
         assert_eq!((&session["state"], &session["outcome"]), (&json!("ended"), &outcome), "{flags}");
     }
@@ -180,8 +180,8 @@ async fn an_agent_that_cannot_start_leaves_nothing_behind() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn runs_in_one_directory_do_not_meet_and_clear_up_after_the_dead() {
-    let (_place, server, terminal) = beside_a_server().await;
+async fn concurrent_runs_are_separate_and_clean_up_stale_files() {
+    let (_place, server, terminal) = start_server_and_terminal().await;
     let left = terminal.here.join(".toolcrib-mcp-0123456789.json");
     std::fs::write(&left, "{}").unwrap();
     std::fs::write(terminal.here.join(".mcp.json"), "{}").unwrap();
@@ -189,18 +189,18 @@ async fn runs_in_one_directory_do_not_meet_and_clear_up_after_the_dead() {
     let wait = format!("echo \"$TOOLCRIB_MCP_CONFIG\"; {wait}; test -f \"$TOOLCRIB_MCP_CONFIG\"");
     std::fs::write(terminal.here.join("stay"), "").unwrap();
     let (first, one) = Running::start(run(&terminal, "", &wait)).await;
-    assert!(!left.exists(), "what a run left that is dead is removed");
+    assert!(!left.exists(), "a stale config file remains");
     let (second, other) = Running::start(run(&terminal, "", &wait)).await;
     assert_ne!(one, other);
     let mut files = config_files(&terminal);
     files.sort();
     let mut expected = [PathBuf::from(one), PathBuf::from(other)];
     expected.sort();
-    assert_eq!(files, expected, "what a run needs that lives is not");
+    assert_eq!(files, expected, "the config file of a live run was removed");
     assert_eq!(server.sessions().await.iter().filter(|session| session["state"] == "open").count(), 2);
     std::fs::remove_file(terminal.here.join("stay")).unwrap();
     assert_eq!(first.finish().await.0, Some(0));
     assert_eq!(second.finish().await.0, Some(0));
     assert_eq!(config_files(&terminal), NOTHING);
-    assert!(terminal.here.join(".mcp.json").exists(), "what is not ours stays");
+    assert!(terminal.here.join(".mcp.json").exists(), "another file was removed");
 }

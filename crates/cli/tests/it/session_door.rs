@@ -1,11 +1,11 @@
-//! The session door, as a legacy client uses it: handshakes, notifications, ids, listing, calling.
+//! The session door for legacy clients: handshakes, notifications, ids, listing and calling.
 
 use serde_json::{Value, json};
 
 use crate::support::{Crib, Engine, both_engines, call, request};
 
 both_engines! {
-    async fn handshakes_of_all_versions(engine: Engine) {
+    async fn handshake_works_in_every_version(engine: Engine) {
         let crib = Crib::start(engine).await;
         let session = crib.tenant().await.session().await;
         for (asked, answered) in [
@@ -29,7 +29,7 @@ both_engines! {
         assert_eq!(members, ["protocolVersion", "capabilities", "serverInfo", "instructions"]);
     }
 
-    async fn initialize_without_an_id_is_answered_with_null(engine: Engine) {
+    async fn initialize_without_an_id_gets_a_null_id(engine: Engine) {
         let crib = Crib::start(engine).await;
         let session = crib.tenant().await.session().await;
         let reply = session.rpc(&json!({"jsonrpc": "2.0", "method": "initialize"})).await.expect(200);
@@ -37,7 +37,7 @@ both_engines! {
         assert_eq!(reply["result"]["protocolVersion"], "2024-11-05");
     }
 
-    async fn notifications_and_responses_answer_202_with_nothing(engine: Engine) {
+    async fn notifications_and_responses_get_an_empty_202(engine: Engine) {
         let crib = Crib::start(engine).await;
         let session = crib.tenant().await.session().await;
         for message in [
@@ -53,7 +53,7 @@ both_engines! {
         }
     }
 
-    async fn ids_come_back_verbatim(engine: Engine) {
+    async fn ids_are_returned_verbatim(engine: Engine) {
         let crib = Crib::start(engine).await;
         let session = crib.tenant().await.session().await;
         for id in ["1", "\"1\"", "0", "-7", "1.0", "1e3", "12345678901234567890123", "\"\\u00e9\"", "\"\""] {
@@ -63,7 +63,7 @@ both_engines! {
         }
     }
 
-    async fn what_is_not_a_message_is_refused_inside_json_rpc(engine: Engine) {
+    async fn invalid_messages_get_a_json_rpc_error(engine: Engine) {
         let crib = Crib::start(engine).await;
         let session = crib.tenant().await.session().await;
         let deep = format!("{}{}", "[".repeat(10_000), "]".repeat(10_000));
@@ -98,7 +98,7 @@ both_engines! {
         assert_eq!((invalid_utf8.status, invalid_utf8.error_code()), (200, -32700));
     }
 
-    async fn unknown_envelope_members_and_headers_do_no_harm(engine: Engine) {
+    async fn unknown_members_and_headers_are_ignored(engine: Engine) {
         let crib = Crib::start(engine).await;
         let session = crib.tenant().await.session().await;
         let body = r#"{"jsonrpc":"2.0","id":1,"method":"ping","extra":[1],"trace":{}}"#;
@@ -115,7 +115,7 @@ both_engines! {
         }
     }
 
-    async fn tools_are_listed_with_everything_a_client_needs(engine: Engine) {
+    async fn tools_are_listed_with_all_members(engine: Engine) {
         let crib = Crib::start(engine).await;
         let session = crib.tenant().await.session().await;
         let listed = session.rpc(&request("l", "tools/list", json!({}))).await.result();
@@ -136,7 +136,7 @@ both_engines! {
         assert_eq!(nowhere.error_code(), -32602);
     }
 
-    async fn tools_say_whether_they_change_anything_and_may_be_repeated(engine: Engine) {
+    async fn tool_annotations_match_their_effects(engine: Engine) {
         let crib = Crib::start(engine).await;
         let listed = crib.tenant().await.session().await.rpc(&request(1, "tools/list", json!({}))).await.result();
         let changing = ["af_memory_remember", "bricks.create_draft", "graph_improve", "graph_ingest", "kits.create_draft"];
@@ -148,7 +148,7 @@ both_engines! {
         }
     }
 
-    async fn safe_names_are_listed_and_both_spellings_answer(engine: Engine) {
+    async fn safe_names_are_listed_and_both_spellings_work(engine: Engine) {
         let crib = Crib::start(engine).await;
         let session = crib.tenant().await.session_with(json!({"tool_names": "safe"})).await;
         let listed = session.rpc(&request(1, "tools/list", json!({}))).await.result();
@@ -158,7 +158,7 @@ both_engines! {
         }
     }
 
-    async fn other_lists_are_empty_and_small_methods_answer(engine: Engine) {
+    async fn other_lists_are_empty_and_small_methods_work(engine: Engine) {
         let crib = Crib::start(engine).await;
         let session = crib.tenant().await.session().await;
         for (method, params, result) in [
@@ -182,7 +182,7 @@ both_engines! {
         }
     }
 
-    async fn bad_calls_say_what_is_wrong(engine: Engine) {
+    async fn bad_calls_name_the_problem(engine: Engine) {
         let crib = Crib::start(engine).await;
         let session = crib.tenant().await.session().await;
         for (message, code, parameter) in [
@@ -214,7 +214,7 @@ both_engines! {
             assert_eq!(error["data"]["parameter"].as_str(), parameter, "{message}: {error}");
             assert!(error["data"]["kind"].is_string() && error["data"]["retryable"] == false, "{error}");
         }
-        // To JSON these are the integers one and ten.
+        // In JSON, these are the integers one and ten.
         for body in [r#"{"limit": 1.0}"#, r#"{"limit": 1e1}"#] {
             let message = format!(r#"{{"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {{"name": "bricks.list", "arguments": {body}}}}}"#);
             session.raw(message).await.result();

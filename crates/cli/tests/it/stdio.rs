@@ -1,4 +1,4 @@
-//! The stdio door: lines in, lines out, on a server that runs or on one of its own.
+//! The stdio door, with a running server or with an embedded one.
 
 mod endings;
 mod protocol;
@@ -6,13 +6,14 @@ mod servers;
 mod sizes;
 
 use std::process::Stdio;
+use std::sync::{Arc, Mutex};
 
 use serde_json::{Value, json};
-use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader, Lines};
-use tokio::process::{Child, ChildStdin, ChildStdout};
+use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader, Lines};
+use tokio::process::{Child, ChildStdin, ChildStdout, Command};
 use tokio::task::JoinHandle;
 
-use crate::support::{Engine, Place, Process, Terminal, in_time, request};
+use crate::support::{Engine, Place, Process, Terminal, eventually, in_time, request};
 
 /// A running `toolcrib stdio`.
 struct Pipe {
@@ -20,30 +21,44 @@ struct Pipe {
     input: ChildStdin,
     output: Lines<BufReader<ChildStdout>>,
     errors: JoinHandle<String>,
+    /// The lines of stderr so far.
+    heard: Arc<Mutex<String>>,
 }
 
-/// How one came to its end.
+/// The end of a `toolcrib stdio`.
 #[derive(Debug)]
 struct Ended {
     code: Option<i32>,
-    /// What was still said after the last line that was read.
+    /// The messages after the last one that the test read.
     rest: Vec<Value>,
     errors: String,
 }
 
 impl Pipe {
     fn open(terminal: &Terminal, flags: &str) -> Self {
-        let mut command = terminal.command(&format!("stdio {flags}"));
+        Self::start(terminal.command(&format!("stdio {flags}")))
+    }
+
+    fn start(mut command: Command) -> Self {
         let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
-        let mut stderr = child.stderr.take().unwrap();
+        let mut stderr = BufReader::new(child.stderr.take().unwrap()).lines();
+        let heard = Arc::new(Mutex::new(String::new()));
+        let so_far = Arc::clone(&heard);
         #[expect(clippy::disallowed_methods, reason = "it ends with the process")]
         let errors = tokio::spawn(async move {
-            let mut text = String::new();
-            stderr.read_to_string(&mut text).await.unwrap();
-            text
+            while let Some(line) = stderr.next_line().await.unwrap() {
+                so_far.lock().unwrap().push_str(&format!("{line}\n"));
+            }
+            so_far.lock().unwrap().clone()
         });
         let output = BufReader::new(child.stdout.take().unwrap()).lines();
-        Self { input: child.stdin.take().unwrap(), output, errors, child }
+        Self { input: child.stdin.take().unwrap(), output, errors, heard, child }
+    }
+
+    /// Waits until stderr contains one of the texts.
+    async fn says(&self, texts: &[&str]) {
+        let says = async || texts.iter().any(|text| self.heard.lock().unwrap().contains(text));
+        eventually(&format!("stderr says {texts:?}"), says).await;
     }
 
     async fn write(&mut self, line: impl AsRef<[u8]>) {
@@ -51,10 +66,10 @@ impl Pipe {
         self.input.write_all(b"\n").await.unwrap();
     }
 
-    /// The next line, which must be of the protocol.
+    /// The next line, which must be a protocol message.
     async fn read(&mut self) -> Value {
         let line = in_time(self.output.next_line()).await;
-        protocol_of(&line.unwrap().expect("an answer before the end"))
+        parse_message(&line.unwrap().expect("stdout ended without an answer"))
     }
 
     async fn ask(&mut self, message: &Value) -> Value {
@@ -62,9 +77,9 @@ impl Pipe {
         self.read().await
     }
 
-    /// Asks until it is sure that the server is there: the first answer tells that the session is open.
+    /// Waits for the first answer, which shows that the session is open.
     async fn ready(mut self) -> Self {
-        assert_eq!(gist(&self.ask(&request("ready", "ping", json!({}))).await), json!({"id": "ready", "ok": true}));
+        assert_eq!(summary(&self.ask(&request("ready", "ping", json!({}))).await), json!({"id": "ready", "ok": true}));
         self
     }
 
@@ -73,13 +88,13 @@ impl Pipe {
         assert!(tokio::process::Command::new("kill").args([&format!("-{name}"), &id]).status().await.unwrap().success());
     }
 
-    /// Ends its input and waits for its end.
+    /// Closes stdin and waits for the end.
     async fn close(self) -> Ended {
         drop(self.input);
         Self::finish(self.child, self.output, self.errors).await
     }
 
-    /// Waits for its end while its input stays open.
+    /// Waits for the end while stdin stays open.
     async fn wait(self) -> Ended {
         let _open = self.input;
         Self::finish(self.child, self.output, self.errors).await
@@ -89,7 +104,7 @@ impl Pipe {
         let ending = async {
             let mut rest = Vec::new();
             while let Some(line) = output.next_line().await.unwrap() {
-                rest.push(protocol_of(&line));
+                rest.push(parse_message(&line));
             }
             Ended { code: child.wait().await.unwrap().code(), rest, errors: errors.await.unwrap() }
         };
@@ -98,48 +113,48 @@ impl Pipe {
 }
 
 impl Ended {
-    /// It ended well and had nothing more to say.
+    /// Asserts exit code 0 and no further message.
     #[track_caller]
-    fn well(&self) {
+    fn assert_clean(&self) {
         assert_eq!((self.code, self.rest.as_slice()), (Some(0), &[][..]), "{self:?}");
     }
 }
 
-/// A line of stdout: nothing but messages may stand there.
-fn protocol_of(line: &str) -> Value {
+/// Parses a line of stdout, which must be a protocol message.
+fn parse_message(line: &str) -> Value {
     let message: Value = serde_json::from_str(line).unwrap_or_else(|error| panic!("{error}: {line}"));
-    let of_protocol = |message: &Value| message["jsonrpc"] == "2.0";
-    let all = message.as_array().map_or_else(|| of_protocol(&message), |batch| batch.iter().all(of_protocol));
+    let is_message = |message: &Value| message["jsonrpc"] == "2.0";
+    let all = message.as_array().map_or_else(|| is_message(&message), |batch| batch.iter().all(is_message));
     assert!(all, "{line}");
     message
 }
 
-/// What an answer comes down to: whose it is, and that it is good, or its error's code.
-fn gist(answer: &Value) -> Value {
+/// An answer in short: its id, and `ok` or the error code.
+fn summary(answer: &Value) -> Value {
     match answer {
-        Value::Array(batch) => batch.iter().map(gist).collect(),
+        Value::Array(batch) => batch.iter().map(summary).collect(),
         answer if answer.get("error").is_some() => json!({"id": answer["id"], "code": answer["error"]["code"]}),
         answer if answer.get("result").is_some() => json!({"id": answer["id"], "ok": true}),
         answer => panic!("neither result nor error: {answer}"),
     }
 }
 
-/// What the door stands on.
+/// The server behind the stdio door.
 #[derive(Clone, Copy, Debug, PartialEq)]
-enum Ground {
-    /// A server that runs.
+enum Backend {
+    /// A running server.
     Running,
-    /// A server inside the door itself.
+    /// A server inside the stdio process.
     Embedded,
 }
 
-/// A place with or without a server, and a terminal there.
-async fn ground(engine: Engine, kind: Ground) -> (Place, Option<Process>, Terminal) {
+/// A place with or without a running server, and a terminal.
+async fn set_up(engine: Engine, kind: Backend) -> (Place, Option<Process>, Terminal) {
     let place = Place::new(engine);
     let mut terminal = Terminal::at(&place);
     if let Some(url) = &place.database_url {
         terminal = terminal.with("TOOLCRIB_DATABASE_URL", url);
     }
-    let server = if kind == Ground::Running { Some(place.start().await) } else { None };
+    let server = if kind == Backend::Running { Some(place.start().await) } else { None };
     (place, server, terminal)
 }

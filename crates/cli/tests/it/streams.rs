@@ -1,4 +1,4 @@
-//! Answers that are streams: what is said before the answer, changes that subscribers hear of, and calls that nobody waits for.
+//! Streamed answers: notifications before the answer, subscriptions, and abandoned calls.
 
 use std::time::Duration;
 
@@ -9,14 +9,14 @@ use server::Config;
 use crate::support::{Agent, Crib, Engine, Reply, Session, both_engines, call, eventually, modern};
 
 const STREAM: &str = "application/json, text/event-stream";
-/// Longer than anything here takes; only a fault waits it out.
+/// Far longer than any step takes. Only a failing test waits this long.
 const PATIENCE: Duration = Duration::from_secs(20);
 
 fn with_fixtures(config: &mut Config) {
     config.conformance = true;
 }
 
-/// A call of a fixture, with what its `_meta` says beside it.
+/// A call of a fixture with these members in its `_meta`.
 fn fixture(era: &str, tool: &str, meta: &Value) -> Value {
     let mut message = match era {
         "legacy" => call(1, tool, json!({})),
@@ -42,7 +42,7 @@ fn post(crib: &Crib, url: &str, credential: &str, accept: Option<&str>, message:
     post.body(message.to_string())
 }
 
-/// The messages of a reply: one of plain JSON, or those of a stream.
+/// Whether the reply is a stream, and its messages.
 fn messages(reply: &Reply) -> (bool, Vec<Value>) {
     match reply.header("content-type") {
         Some("application/json") => (false, vec![reply.json()]),
@@ -51,7 +51,7 @@ fn messages(reply: &Reply) -> (bool, Vec<Value>) {
 }
 
 both_engines! {
-    async fn a_caller_holds_only_so_many_streams(engine: Engine) {
+    async fn streams_per_caller_are_limited(engine: Engine) {
         let crib = Crib::start(engine).await;
         let tenant = crib.tenant().await;
         let (session, other) = (tenant.session().await, tenant.session().await);
@@ -65,12 +65,12 @@ both_engines! {
         let refused = Reply::read(listen(&session).await).await;
         assert_eq!((refused.expect(429), refused.header("retry-after")), (json!({"error": "Too many requests"}), Some("30")));
         assert_eq!(session.call("bricks.list", json!({})).await.result()["structuredContent"], json!({"bricks": []}));
-        assert_eq!(listen(&other).await.status(), 200, "another session has its own");
+        assert_eq!(listen(&other).await.status(), 200, "another session has its own limit");
         streams.pop();
-        eventually("a stream that has ended makes room", async || listen(&session).await.status() == 200).await;
+        eventually("an ended stream makes room", async || listen(&session).await.status() == 200).await;
     }
 
-    async fn progress_and_logs_come_before_the_answer_to_those_who_asked_and_can_take_them(engine: Engine) {
+    async fn progress_and_logs_come_before_the_answer(engine: Engine) {
         let crib = Crib::start_with(engine, with_fixtures).await;
         let tenant = crib.tenant().await;
         let session = tenant.session().await;
@@ -93,7 +93,7 @@ both_engines! {
             ] {
                 let message = fixture(era, tool, &meta);
                 let plain = crib.send(post(&crib, url, credential, Some("application/json"), &message)).await;
-                assert!(!messages(&plain).0, "{message}: who cannot take a stream gets none");
+                assert!(!messages(&plain).0, "{message}: this client accepts no stream");
                 let without = crib.send(post(&crib, url, credential, None, &message)).await;
                 assert!(!messages(&without).0, "{message}");
 
@@ -103,14 +103,14 @@ both_engines! {
                 let asked = meta != json!({});
                 assert_eq!((is_stream, said.len()), (asked, notices + 1), "{message}: {}", streamed.text);
                 let (answer, before) = said.split_last().unwrap();
-                assert_eq!(answer["result"]["content"], plain.json()["result"]["content"], "the same answer either way");
+                assert_eq!(answer["result"]["content"], plain.json()["result"]["content"], "both forms hold the same answer");
                 assert_eq!(answer["id"], 1);
                 for (number, notice) in before.iter().enumerate() {
                     assert!(notice.get("id").is_none() && notice["jsonrpc"] == "2.0", "{notice}");
                     if tool == tools[0] {
                         let said = (&notice["method"], &notice["params"]["progressToken"], &notice["params"]["progress"]);
                         assert_eq!(said.0, "notifications/progress");
-                        assert_eq!(said.1, &meta["progressToken"], "with its type");
+                        assert_eq!(said.1, &meta["progressToken"], "the token keeps its type");
                         assert_eq!(said.2.as_f64(), Some([0.0, 50.0, 100.0][number]));
                     } else {
                         assert_eq!(
@@ -149,13 +149,13 @@ impl Events {
                     None => continue,
                 }
             }
-            let chunk = tokio::time::timeout(PATIENCE, self.response.chunk()).await.expect("something is said in time");
+            let chunk = tokio::time::timeout(PATIENCE, self.response.chunk()).await.expect("the stream is silent");
             self.text += std::str::from_utf8(&chunk.unwrap()?).unwrap();
         }
     }
 }
 
-/// Subscribes to these kinds of change, and waits until the server has heard it.
+/// Subscribes to these kinds of change, and waits for the acknowledgement.
 async fn listen(crib: &Crib, url: &str, credential: &str, kinds: Value) -> Events {
     let message = modern("sub", "subscriptions/listen", json!({"notifications": kinds}));
     let mut events = Events::open(post(crib, url, credential, Some(STREAM), &message)).await;
@@ -172,7 +172,7 @@ async fn limit_to(crib: &Crib, key: &str, org: &str, agent: &Agent<'_>, tools: V
 }
 
 both_engines! {
-    async fn subscribers_hear_that_their_tools_have_changed(engine: Engine) {
+    async fn subscribers_are_notified_of_tool_changes(engine: Engine) {
         let crib = Crib::start_with(engine, with_fixtures).await;
         let (tenant, other) = (crib.tenant().await, crib.tenant().await);
         let (agent, stranger) = (tenant.agent(&["*"], &["bricks.list"]).await, other.agent(&["*"], &[]).await);
@@ -183,7 +183,7 @@ both_engines! {
         let mut either = listen(&crib, &session.url, &session.key, both).await;
         let mut prompts = listen(&crib, &session.url, &session.key, json!({"promptsListChanged": true})).await;
 
-        // Another org's changes are nobody's business; the first thing heard is what comes after them.
+        // Changes of another org are not reported, so the next notification is the first one.
         limit_to(&crib, &other.key, &other.org, &stranger, json!(["kits.list"])).await;
         session.call("test_trigger_prompt_change", json!({})).await.result();
         for stream in [&mut either, &mut prompts] {
@@ -195,13 +195,13 @@ both_engines! {
             assert_eq!(heard["method"], "notifications/tools/list_changed");
             assert_eq!(heard["params"]["_meta"]["io.modelcontextprotocol/subscriptionId"], "sub");
         }
-        assert_eq!(agent.tools().await, ["kits.list", "kits.get"], "and what it then lists is what changed");
+        assert_eq!(agent.tools().await, ["kits.list", "kits.get"], "the new list is the changed one");
         session.call("test_trigger_prompt_change", json!({})).await.result();
-        assert_eq!(prompts.next().await.unwrap()["method"], "notifications/prompts/list_changed", "it never heard of the tools");
+        assert_eq!(prompts.next().await.unwrap()["method"], "notifications/prompts/list_changed", "it gets no tool change");
 
-        // A server that stops says so, and a client knows that it must ask again.
+        // A stopping server ends the streams, so that clients subscribe again.
         let stopped = tokio::time::timeout(PATIENCE, crib.stop());
-        stopped.await.expect("open streams do not keep a server from stopping");
+        stopped.await.expect("open streams delay the stop");
         let last = tools.next().await.unwrap();
         assert_eq!(
             (&last["id"], &last["result"]["_meta"]["io.modelcontextprotocol/subscriptionId"]),
@@ -212,7 +212,7 @@ both_engines! {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_subscription_needs_a_stream_and_the_modern_era() {
+async fn subscription_needs_a_stream_and_the_modern_era() {
     let crib = Crib::start(Engine::Sqlite).await;
     let session = crib.tenant().await.session().await;
     let ask =
@@ -227,14 +227,14 @@ async fn a_subscription_needs_a_stream_and_the_modern_era() {
     assert_eq!(ask(Some(STREAM), &legacy).await.error_code(), -32601);
 }
 
-/// One of the figures, by its name and labels; 0 when it is not there.
+/// The value of a metric by its name and labels, or 0 if it is missing.
 async fn figure(crib: &Crib, name: &str) -> u64 {
     let figures = crib.send(crib.http.get(format!("{}/metrics", crib.url))).await.text;
     let value = figures.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(' '));
     value.map_or(0, |value| value.parse().unwrap())
 }
 
-/// Calls of `tool` that ended like this.
+/// The number of calls of `tool` with this outcome.
 async fn counted(crib: &Crib, tool: &str, outcome: &str) -> u64 {
     figure(crib, &format!("toolcrib_calls_total{{tool=\"{tool}\",door=\"session\",outcome=\"{outcome}\"}}")).await
 }
@@ -245,17 +245,17 @@ async fn draft(session: &Session<'_>) -> Value {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_call_that_nobody_waits_for_is_cancelled_and_counted() {
+async fn abandoned_call_is_cancelled_and_counted() {
     let crib = Crib::start(Engine::Sqlite).await;
     let session = crib.tenant().await.session().await;
     draft(&session).await;
-    // Someone else holds the file, so a write cannot end before its client gives up.
+    // A lock on the database keeps a write from ending before its client disconnects.
     let database = rusqlite::Connection::open(crib.folder.path().join("data/toolcrib.db")).unwrap();
     database.execute_batch("BEGIN IMMEDIATE").unwrap();
     for number in 1..=4 {
         tokio::select! {
-            made = draft(&session) => panic!("nobody can write: {made}"),
-            () = eventually("the call is under way", async || figure(&crib, "toolcrib_calls_in_flight").await == 1) => {}
+            made = draft(&session) => panic!("the call must wait for the lock: {made}"),
+            () = eventually("the call is running", async || figure(&crib, "toolcrib_calls_in_flight").await == 1) => {}
         }
         eventually("the cancelled call is counted", async || counted(&crib, "bricks.create_draft", "cancelled").await == number)
             .await;
@@ -263,8 +263,8 @@ async fn a_call_that_nobody_waits_for_is_cancelled_and_counted() {
     database.execute_batch("ROLLBACK").unwrap();
     assert_eq!(counted(&crib, "bricks.create_draft", "completed").await, 1);
     draft(&session).await;
-    assert_eq!(counted(&crib, "bricks.create_draft", "completed").await, 2, "the next call is served as if nothing had been");
-    // The one that was being written may stand; those that only waited their turn were never begun.
+    assert_eq!(counted(&crib, "bricks.create_draft", "completed").await, 2, "the next call works");
+    // The write that had started may be kept. The waiting ones never started.
     let listed = session.call("bricks.list", json!({})).await.result();
     let bricks = listed["structuredContent"]["bricks"].as_array().unwrap().len();
     assert!((2..=3).contains(&bricks), "{bricks}");

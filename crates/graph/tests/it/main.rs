@@ -1,4 +1,4 @@
-//! The graph beside programs that answer the same in the simplest way, and beside one that others wrote.
+//! Compares the graph with the simplest possible implementation and with networkx.
 
 #![expect(clippy::unwrap_used, clippy::indexing_slicing, reason = "a test fails by panicking")]
 

@@ -1,10 +1,10 @@
-//! The graph as one would explain it: a list of edges, gone through from the start for each question.
+//! The simplest possible graph: a list of edges that every query scans from the start.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use graph::{Direction, EdgeIndex, Hop, Node, Reached};
 
-/// What an edge carries in these tests.
+/// The payload of an edge in these tests.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Payload {
     pub(crate) weight: f32,
@@ -35,7 +35,7 @@ impl Model {
         self.redirects.get(&node).map_or(node, |into| self.representative(*into))
     }
 
-    /// Merges, unless that would go around in a circle.
+    /// Merges, unless that makes a cycle.
     pub(crate) fn redirect(&mut self, node: Node, into: Node) {
         let mut on_the_way = into;
         while let Some(further) = self.redirects.get(&on_the_way).filter(|_| on_the_way != node) {
@@ -46,7 +46,7 @@ impl Model {
         }
     }
 
-    /// Every edge as it is walked.
+    /// Every edge as walks see it.
     fn walked(&self) -> impl Iterator<Item = (EdgeIndex, Node, Node, Payload)> + '_ {
         let edges = (0..).zip(&self.edges);
         edges
@@ -61,7 +61,7 @@ impl Model {
         going.chain(coming.map(|(edge, source, ..)| (edge, source))).collect()
     }
 
-    /// The edges that may be crossed, once for each way.
+    /// The edges that can be crossed, once for each direction.
     fn crossings(&self, direction: Direction) -> Vec<(Node, Node, Payload)> {
         let there = self.walked().filter(|(.., payload)| payload.there);
         let both =
@@ -70,7 +70,7 @@ impl Model {
         wanted.map(|(from, to, payload, _)| (from, to, payload)).collect()
     }
 
-    /// What the cheapest ways of at most 0, 1, … edges from `from` to each node cost (Bellman and Ford).
+    /// The costs of the cheapest paths of at most 0, 1, … edges from `from` to each node (Bellman-Ford).
     pub(crate) fn costs(&self, from: &[Node], direction: Direction, hops_max: u32, cost: fn(&Payload) -> f64) -> Vec<Vec<f64>> {
         let mut now = vec![f64::INFINITY; self.nodes as usize];
         for node in from {
@@ -88,7 +88,7 @@ impl Model {
         all
     }
 
-    /// As the documentation of `graph::neighbours` says it, word by word.
+    /// Implements the documentation of `graph::neighbours` literally.
     pub(crate) fn neighbours(&self, starts: &[Node], hop: &Hop) -> Reached {
         let mut reached = Reached::default();
         let mut hops: BTreeMap<Node, u32> = BTreeMap::new();
@@ -137,36 +137,5 @@ impl Model {
     fn heavier_first(&self, left: EdgeIndex, right: EdgeIndex) -> std::cmp::Ordering {
         let weight = |edge: EdgeIndex| self.edges[edge as usize].2.weight;
         weight(right).total_cmp(&weight(left)).then(left.cmp(&right))
-    }
-
-    /// Where the walker is in the long run, by walking long.
-    pub(crate) fn rank(&self, seeds: &[(Node, f32)], damping: f64) -> Vec<f64> {
-        let total: f64 = seeds.iter().map(|(_, share)| f64::from(*share)).sum();
-        let mut start = vec![0.0; self.nodes as usize];
-        for (node, share) in seeds {
-            start[self.representative(*node) as usize] += f64::from(*share) / total;
-        }
-        let edges = self.walked().filter(|(.., payload)| payload.there);
-        // A loop is one way out of its node, not two.
-        let ways: Vec<_> = edges
-            .flat_map(|(_, source, target, payload)| {
-                let back = (source != target).then_some((target, source, payload));
-                [Some((source, target, payload)), back].into_iter().flatten()
-            })
-            .collect();
-        let mut leaving = vec![0.0; self.nodes as usize];
-        for (from, _, payload) in &ways {
-            leaving[*from as usize] += f64::from(payload.weight);
-        }
-        let mut rank = start.clone();
-        for _ in 0..400 {
-            let stuck: f64 = rank.iter().zip(&leaving).filter(|(_, leaving)| **leaving == 0.0).map(|(rank, _)| rank).sum();
-            let mut next: Vec<_> = start.iter().map(|start| start * (1.0 - damping + damping * stuck)).collect();
-            for (from, to, payload) in &ways {
-                next[*to as usize] += damping * rank[*from as usize] * f64::from(payload.weight) / leaving[*from as usize];
-            }
-            rank = next;
-        }
-        rank
     }
 }

@@ -1,4 +1,4 @@
-//! Random histories of small graphs: small, so that everything meets everything.
+//! Random histories of small graphs. Small graphs make every combination likely.
 
 use graph::{Direction, Graph, Node};
 use proptest::prelude::*;
@@ -18,7 +18,7 @@ pub(crate) enum Change {
 }
 
 fn payload() -> impl Strategy<Value = Payload> {
-    // Few different weights, so that ties are many.
+    // Few different weights, so that there are many ties.
     (1..=6_u8, prop::bool::weighted(0.85)).prop_map(|(weight, there)| Payload { weight: f32::from(weight) / 4.0, there })
 }
 
@@ -42,7 +42,7 @@ pub(crate) fn some_nodes() -> impl Strategy<Value = Vec<Node>> {
     prop::collection::vec(0..NODES, 1..3)
 }
 
-/// A graph after a history, and the model after the same.
+/// A graph after a random history, and the model after the same one.
 pub(crate) fn graphs() -> impl Strategy<Value = (Graph<Payload>, Model)> {
     prop::collection::vec(change(), 0..60).prop_map(|changes| {
         let (mut graph, mut model) = (Graph::new(), Model { nodes: NODES, ..Model::default() });
@@ -56,7 +56,7 @@ pub(crate) fn graphs() -> impl Strategy<Value = (Graph<Payload>, Model)> {
     })
 }
 
-/// A long line of cheap edges with dearer short cuts: the fewer edges a way may have, the more it costs.
+/// A long line of cheap edges with expensive short cuts: the fewer edges a path has, the more it costs.
 pub(crate) fn lines() -> impl Strategy<Value = (Graph<Payload>, Model)> {
     let short_cut = (0..LINE, 2..7_u32, 110..400_u32);
     prop::collection::vec(short_cut, 0..30).prop_map(|short_cuts| {
@@ -96,7 +96,7 @@ fn apply(graph: &mut Graph<Payload>, model: &mut Model, change: Change) {
     }
 }
 
-/// The graph that has what the model has, put together at once.
+/// A graph built at once from the model's edges.
 pub(crate) fn built(model: &Model) -> Graph<Payload> {
     let mut graph = Graph::new();
     for _ in 0..model.nodes {

@@ -5,9 +5,6 @@ import sys
 
 import networkx as nx
 
-# The public function needs scipy; this one is the same in plain Python.
-from networkx.algorithms.link_analysis.pagerank_alg import _pagerank_python
-
 
 def built(kind, asked):
     graph = kind()
@@ -33,9 +30,6 @@ def answer(asked):
         distances = nx.single_source_shortest_path_length(graph, asked["start"], cutoff=asked["depth"])
         paths = [path(graph, source, target) for source, target in asked["pairs"]]
         answers[name] = {"distances": sorted(distances.items()), "paths": paths}
-    seeds = {node: share for node, share in asked["seeds"]}
-    ranks = _pagerank_python(built(nx.MultiGraph, asked), alpha=0.85, personalization=seeds, max_iter=1000, tol=1e-10)
-    answers["ranks"] = [ranks[node] for node in range(asked["nodes"])]
     return answers
 
 

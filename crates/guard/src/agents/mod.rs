@@ -8,7 +8,9 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use base::secret::{SecretHash, mint};
-use base::{AgentId, Allowlist, Cursor, Error, Kind, Page, PageRequest, ProjectId, Result, ScopeSet, Timestamp, ToolNames};
+use base::{
+    AgentId, Allowlist, Cursor, Error, EventKind, Kind, Page, PageRequest, ProjectId, Result, ScopeSet, Timestamp, ToolNames,
+};
 use store::{OrgTx, Row, params};
 
 pub use authenticate::Token;
@@ -29,19 +31,19 @@ pub struct Agent {
     pub id: AgentId,
     /// Its name.
     pub name: String,
-    /// The project it works in; without one it sees no project tools.
+    /// The project it works in. Without one it sees no project tools.
     pub project: Option<ProjectId>,
-    /// The public half of its credential.
+    /// The public part of its credential.
     pub agent_key: String,
-    /// What it may do.
+    /// Its scopes.
     pub scopes: ScopeSet,
     /// The tools it may see, by canonical name.
     pub tools: Arc<BTreeSet<String>>,
     /// How its tools are listed.
     pub tool_names: ToolNames,
-    /// Its own rate, if it has one.
+    /// Its own rate limit, if any.
     pub calls_per_minute: Option<u32>,
-    /// Whether it is locked out.
+    /// Whether it is disabled.
     pub disabled: bool,
     /// When it was registered.
     pub created_at: Timestamp,
@@ -49,37 +51,37 @@ pub struct Agent {
     pub updated_at: Timestamp,
 }
 
-/// What a new agent is made from.
+/// Data of a new agent.
 #[derive(Clone, Debug)]
 pub struct NewAgent {
     /// Its name.
     pub name: String,
     /// The project it works in.
     pub project: Option<ProjectId>,
-    /// What it may do.
+    /// Its scopes.
     pub scopes: ScopeSet,
     /// The tools it may see, by canonical name.
     pub tools: Vec<String>,
     /// How its tools are listed.
     pub tool_names: ToolNames,
-    /// Its own rate.
+    /// Its own rate limit.
     pub calls_per_minute: Option<u32>,
 }
 
-/// What changes of an agent; `None` leaves it as it is.
+/// A change of an agent. `None` keeps the current value.
 #[derive(Clone, Debug, Default)]
 pub struct AgentChange {
     /// New scopes.
     pub scopes: Option<ScopeSet>,
     /// New tools, by canonical name.
     pub tools: Option<Vec<String>>,
-    /// Locked out or not.
+    /// Disabled or not.
     pub disabled: Option<bool>,
-    /// A new rate, or none of its own.
+    /// A new rate limit, or `None` inside for the default.
     pub calls_per_minute: Option<Option<u32>>,
 }
 
-/// An agent at a moment when its secret is known: it was just made or rotated.
+/// An agent with its secret, right after it was created or rotated.
 #[derive(Debug)]
 pub struct AgentSecret {
     /// The agent.
@@ -89,9 +91,9 @@ pub struct AgentSecret {
 }
 
 impl Agent {
-    /// What the record says when the agent comes to be what it is now.
-    fn event(&self, event_type: &'static str) -> Event {
-        Event::new(event_type, "agent", self.id)
+    /// The audit event with the agent's new state.
+    fn event(&self, kind: EventKind) -> Event {
+        Event::new(kind, "agent", self.id)
             .with("scopes", self.scopes.to_row())
             .with("tools", self.tools.iter().map(String::as_str).collect::<Vec<_>>())
             .with("disabled", self.disabled)
@@ -100,22 +102,22 @@ impl Agent {
     }
 
     fn from_row(row: &Row<'_>) -> Result<Self> {
-        let tools = match allowlist_from_row(Some(row.text(5)?))? {
+        let tools = match allowlist_from_row(Some(row.text("tools")?))? {
             Allowlist::Only(tools) => tools,
             Allowlist::All => Arc::default(),
         };
         Ok(Self {
-            id: AgentId::from_row(row.text(0)?),
-            name: row.get(1)?,
-            project: row.get::<Option<String>>(2)?.map(|id| ProjectId::from_row(&id)),
-            agent_key: row.get(3)?,
-            scopes: ScopeSet::from_row(row.text(4)?),
+            id: AgentId::from_row(row.text("id")?),
+            name: row.get("name")?,
+            project: row.get::<Option<String>>("project_id")?.map(|id| ProjectId::from_row(&id)),
+            agent_key: row.get("agent_key")?,
+            scopes: ScopeSet::from_row(row.text("scopes")?),
             tools,
-            tool_names: ToolNames::parse(row.text(6)?).unwrap_or_default(),
-            calls_per_minute: row.get::<Option<i64>>(7)?.and_then(|rate| u32::try_from(rate).ok()),
-            disabled: row.get(8)?,
-            created_at: row.get(9)?,
-            updated_at: row.get(10)?,
+            tool_names: ToolNames::parse(row.text("tool_names")?).unwrap_or_default(),
+            calls_per_minute: row.get::<Option<i64>>("calls_per_minute")?.and_then(|rate| u32::try_from(rate).ok()),
+            disabled: row.get("disabled")?,
+            created_at: row.get("created_at")?,
+            updated_at: row.get("updated_at")?,
         })
     }
 
@@ -182,13 +184,13 @@ impl Agents<'_> {
                     row.created_at
                 ];
                 tx.execute(sql::INSERT, &params)?;
-                maker.record(tx, row.event("agent.registered").with("name", row.name.as_str()))
+                maker.record(tx, row.event(EventKind::AgentRegistered).with("name", row.name.as_str()))
             })
             .await?;
         Ok(AgentSecret { agent, secret })
     }
 
-    /// One agent.
+    /// Returns one agent.
     pub async fn get(&self, id: &AgentId) -> Result<Option<Agent>> {
         let agent = self.0.rows.first(sql::GET, &params![id], Agent::from_row).await?;
         if let Some(agent) = &agent {
@@ -197,13 +199,13 @@ impl Agents<'_> {
         Ok(agent)
     }
 
-    /// What a session that runs the agent may have at most, whoever asks.
+    /// The bounds of a session that runs the agent.
     pub(crate) async fn bounds(&self, id: &AgentId) -> Result<Bounds> {
         let agent = self.0.rows.first(sql::GET, &params![id], Agent::from_row).await?;
         Ok(agent.as_ref().map_or_else(Bounds::of_no_agent, Bounds::of))
     }
 
-    /// Those in projects the caller covers, newest first; an agent of no project is for those who cover all.
+    /// Lists agents in projects that the caller covers, newest first. Agents without a project need a cover of all projects.
     pub async fn list(&self, page: &PageRequest) -> Result<Page<Agent>> {
         let start = start_of(page);
         let cover = self.0.cover.to_row();
@@ -212,7 +214,7 @@ impl Agents<'_> {
         Ok(Page::from_rows(rows, page.rows, |agent| Cursor { created_at: agent.created_at, id: agent.id.to_string() }))
     }
 
-    /// Changes an agent; it holds from its next request. Disabling it kills its tokens and ends its sessions.
+    /// Changes an agent from its next request on. Disabling it revokes its tokens and ends its sessions.
     pub async fn change(&self, id: &AgentId, change: AgentChange) -> Result<Option<Agent>> {
         if let Some(scopes) = change.scopes {
             self.0.require_cover(scopes)?;
@@ -227,7 +229,7 @@ impl Agents<'_> {
                 let Some(mut agent) = tx.first(sql::GET, &params![id], Agent::from_row)? else {
                     return Ok(None);
                 };
-                // Locking out takes no more than the right to do so; anything else lends what the agent has.
+                // Disabling needs only the scope. Any other change needs the agent's own rights, because it could grant them.
                 if !change.only_locks_out() {
                     access.require_cover(agent.scopes)?;
                 }
@@ -245,14 +247,14 @@ impl Agents<'_> {
                     end_sessions_of(tx, &access, &id, now)?;
                 }
                 tx.bump()?;
-                access.record(tx, agent.event("agent.changed"))?;
+                access.record(tx, agent.event(EventKind::AgentChanged))?;
                 Ok(Some(agent))
             })
             .await
     }
 
-    /// Gives an agent a new secret; the old one and all tokens are dead when this answers. Whoever learns the secret can do
-    /// what the agent can, so the caller must be able to do it already.
+    /// Rotates an agent's secret. The old secret and all tokens stop working immediately. Knowing the secret grants the agent's rights,
+    /// so the caller must already have them.
     pub async fn rotate(&self, id: &AgentId) -> Result<Option<AgentSecret>> {
         if self.get(id).await?.is_none() {
             return Ok(None);
@@ -270,7 +272,7 @@ impl Agents<'_> {
                 tx.execute(sql::ROTATE, &params![id, hash, now])?;
                 tx.execute(sql::DELETE_TOKENS, &params![id])?;
                 tx.bump()?;
-                access.record(tx, Event::new("agent.rotated", "agent", id))?;
+                access.record(tx, Event::new(EventKind::AgentRotated, "agent", id))?;
                 tx.first(sql::GET, &params![id], Agent::from_row)
             })
             .await?;
@@ -290,7 +292,7 @@ impl Agents<'_> {
                 let deleted = tx.execute(sql::DELETE, &params![id])?;
                 if deleted > 0 {
                     tx.bump()?;
-                    access.record(tx, Event::new("agent.removed", "agent", id))?;
+                    access.record(tx, Event::new(EventKind::AgentRemoved, "agent", id))?;
                 }
                 Ok(deleted > 0)
             })
@@ -298,7 +300,7 @@ impl Agents<'_> {
     }
 }
 
-/// Refuses an agent that the org does not have: another org's looks like none.
+/// Refuses an unknown agent. Another org's agent is unknown.
 pub(crate) fn require_in(tx: &mut OrgTx<'_, '_>, id: &AgentId) -> Result<()> {
     match tx.first(sql::GET, &params![id], |_| Ok(()))? {
         Some(()) => Ok(()),
@@ -308,7 +310,7 @@ pub(crate) fn require_in(tx: &mut OrgTx<'_, '_>, id: &AgentId) -> Result<()> {
 
 fn check_rate(calls_per_minute: Option<u32>) -> Result<()> {
     if calls_per_minute == Some(0) {
-        return Err(Error::invalid("rate_limit.per_minute", "the rate is at least 1; to lock an agent out, disable it"));
+        return Err(Error::new(Kind::InvalidParams, "the rate must be at least 1; to block an agent, disable it"));
     }
     Ok(())
 }

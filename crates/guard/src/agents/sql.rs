@@ -9,7 +9,7 @@ pub(crate) const GET: &str = "SELECT id, name, project_id, agent_key, scopes, to
             created_at, updated_at
      FROM agents WHERE org_id = ?1 AND id = ?2";
 
-/// `?5` is the caller's cover: NULL for all, else a JSON array of project ids.
+/// `?5` is the caller's cover: NULL for all, otherwise a JSON array of project ids.
 pub(crate) const LIST: &str = "SELECT id, name, project_id, agent_key, scopes, tools, tool_names, calls_per_minute, disabled,
             created_at, updated_at
      FROM agents WHERE org_id = ?1 AND (created_at < ?2 OR (created_at = ?2 AND id < ?3))
@@ -36,7 +36,7 @@ pub(crate) const DELETE_SOME_EXPIRED_TOKENS: &str = "DELETE FROM agent_tokens WH
 pub(crate) const INSERT_TOKEN: &str =
     "INSERT INTO agent_tokens (org_id, id, agent_id, hash, created_at, expires_at) VALUES (?1, ?2, ?3, ?4, ?5, ?6)";
 
-/// Before the org is known: how an agent's own credential finds it.
+/// Finds an agent before its org is known.
 pub(crate) const BY_AGENT_KEY: &str =
     "SELECT org_id, id, secret_hash, disabled, calls_per_minute FROM agents WHERE agent_key = ?1";
 

@@ -1,27 +1,27 @@
-//! What the record says happened, before it gets its place in the chain.
+//! An audit event before it is chained and signed.
 
-use base::{Actor, AgentId, Principal, RequestId, UserId};
+use base::{Actor, AgentId, EventKind, Principal, RequestId, UserId};
 use serde_json::{Map, Value};
 
-use crate::access::Who;
+use crate::access::Manager;
 use crate::identify::Presented;
 
-/// One thing that happened, to one thing.
+/// One event about one entity.
 #[derive(Clone, Debug)]
 pub struct Event {
-    pub(crate) event_type: &'static str,
+    pub(crate) kind: EventKind,
     pub(crate) entity_type: &'static str,
     pub(crate) entity_id: String,
     pub(crate) payload: Map<String, Value>,
 }
 
 impl Event {
-    /// `event_type` (`key.minted`) happened to the `entity_type` called `entity_id`.
-    pub fn new(event_type: &'static str, entity_type: &'static str, entity_id: impl std::fmt::Display) -> Self {
-        Self { event_type, entity_type, entity_id: entity_id.to_string(), payload: Map::new() }
+    /// Creates an event of `kind` about the `entity_type` named `entity_id`.
+    pub fn new(kind: EventKind, entity_type: &'static str, entity_id: impl std::fmt::Display) -> Self {
+        Self { kind, entity_type, entity_id: entity_id.to_string(), payload: Map::new() }
     }
 
-    /// Adds what one should know of it. Never a secret, never an argument in the clear.
+    /// Adds a member. Never a secret, and never arguments in clear text.
     #[must_use]
     pub fn with(mut self, name: &str, value: impl Into<Value>) -> Self {
         self.payload.insert(name.to_owned(), value.into());
@@ -37,7 +37,7 @@ impl Event {
         self
     }
 
-    /// Adds something that may be absent.
+    /// Adds a member if there is a value.
     #[must_use]
     pub fn with_some(self, name: &str, value: Option<impl Into<Value>>) -> Self {
         match value {
@@ -47,7 +47,7 @@ impl Event {
     }
 }
 
-/// Who did it, in which request.
+/// The actor of an event, and its request.
 #[derive(Clone, Debug)]
 pub(crate) struct By {
     pub(crate) actor_type: &'static str,
@@ -56,34 +56,34 @@ pub(crate) struct By {
 }
 
 impl By {
-    /// The server itself, for what nobody asked it to do.
+    /// The server itself, without a request.
     pub(crate) fn system() -> Self {
         Self { actor_type: "system", actor_id: "toolcrib".to_owned(), request: None }
     }
 
-    /// A person who logs in or out.
+    /// A user who logs in or out.
     pub(crate) fn user(id: &UserId, request: RequestId) -> Self {
         Self { actor_type: "user", actor_id: id.to_string(), request: Some(request) }
     }
 
-    /// An agent that asks for a token.
+    /// An agent that requests a token.
     pub(crate) fn agent(id: &AgentId, request: RequestId) -> Self {
         Self { actor_type: "agent", actor_id: id.to_string(), request: Some(request) }
     }
 
-    pub(crate) fn manager(who: &Who, request: Option<RequestId>) -> Self {
+    pub(crate) fn manager(who: &Manager, request: Option<RequestId>) -> Self {
         let actor_type = match who {
-            Who::InstanceAdmin => "instance_admin",
-            Who::Key(_) => "key",
-            Who::User { .. } => "user",
+            Manager::InstanceAdmin => "instance_admin",
+            Manager::Key(_) => "key",
+            Manager::User { .. } => "user",
         };
         Self { actor_type, actor_id: who.label(), request }
     }
 
-    /// Whoever holds a key, before it is known what for. A stranger's key is named like any other.
+    /// The holder of a key before its rights are known. A foreign key is named like any other.
     pub(crate) fn presented(presented: &Presented, request: RequestId) -> Self {
         let (actor_type, actor_id) = match presented {
-            Presented::InstanceAdmin(_) => ("instance_admin", Who::InstanceAdmin.label()),
+            Presented::InstanceAdmin(_) => ("instance_admin", Manager::InstanceAdmin.label()),
             Presented::Key(key) => ("key", key.id.to_string()),
         };
         Self { actor_type, actor_id, request: Some(request) }

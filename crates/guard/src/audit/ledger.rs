@@ -1,5 +1,5 @@
-//! The one writer of the trail. An org's writes run one after another on both engines, so the head that is read here is still
-//! the head when the entry is written.
+//! The only writer of the audit trail. An org's writes are serialized on both engines, so the head that is read here is still the head
+//! when the entry is written.
 
 use std::sync::Arc;
 
@@ -14,6 +14,7 @@ use store::{OrgStore, OrgTx, params};
 
 use super::event::{By, Event};
 use super::sql;
+use crate::change;
 use crate::hooks::Wake;
 use crate::master::MasterKey;
 use crate::vault::Vault;
@@ -22,14 +23,14 @@ use crate::vault::Vault;
 pub(crate) struct Ledger {
     clock: Clock,
     pub(crate) vault: Vault,
-    /// Who follows the trails is told here that one has grown.
+    /// Wakes the followers of the trails.
     pub(crate) wake: Wake,
     digest_key: [u8; 32],
-    /// Opened signing keys, by org and key id.
+    /// Decrypted signing keys, by org and key id.
     keys: Cache<(OrgId, String), Arc<SigningKey>>,
 }
 
-/// Where an org's chain ends, and who signs the next entry.
+/// The end of an org's chain, and the key for the next entry.
 struct Head {
     sequence: i64,
     hash: EntryHash,
@@ -48,34 +49,34 @@ impl Ledger {
         })
     }
 
-    /// The keyed digest that stands for arguments: equal arguments of one org have equal digests, and without the master key
-    /// nobody can try out what they were.
+    /// The keyed digest of arguments. Equal arguments in one org have equal digests. Without the master key nobody can guess the
+    /// arguments by trying them out.
     pub(crate) fn digest(&self, org: &OrgId, arguments: &Value) -> Result<String> {
         let mut mac = Hmac::<Sha256>::new_from_slice(&self.digest_key).map_err(Error::internal)?;
         mac.update(org.as_str().as_bytes());
-        // One spelling for equal arguments. A number that has none of its own is spelled as it came.
+        // Canonical JSON, so that equal arguments match. A number without a canonical form is kept as written.
         let spelled = audit::canonical::text_of(arguments).unwrap_or_else(|_| arguments.to_string());
         mac.update(spelled.as_bytes());
         Ok(format!("hmac-sha256:{}", hex(&mac.finalize().into_bytes())))
     }
 
-    /// Puts `event` on the record in the transaction that makes it true.
+    /// Writes `event` in the transaction of the change that it describes.
     pub(crate) fn write(&self, tx: &mut OrgTx<'_, '_>, by: &By, event: Event) -> Result<()> {
         let prepared = self.prepare(tx.org(), by, event)?;
         self.append(tx, &prepared)
     }
 
-    /// Puts `event`, which changed nothing, on the record. It is written when the answer is there.
+    /// Writes `event` for a call that changed nothing. It is on record when the future completes.
     pub(crate) fn note(
         self: &Arc<Self>,
         rows: &OrgStore,
         by: &By,
         event: Event,
     ) -> Result<impl Future<Output = Result<()>> + Send + use<>> {
-        // Spelling it out takes longest, and is done here, where it holds nobody up.
+        // The slow part is done here, outside the transaction.
         let prepared = self.prepare(rows.org(), by, event)?;
         let ledger = Arc::clone(self);
-        Ok(rows.note(move |tx| ledger.append(tx, &prepared)))
+        Ok(change::upkeep(rows).note(move |tx| ledger.append(tx, &prepared)))
     }
 
     fn prepare(&self, org: &OrgId, by: &By, event: Event) -> Result<Prepared> {
@@ -84,7 +85,7 @@ impl Ledger {
             id: EventId::new(now).to_string().into(),
             workspace: org.to_string().into(),
             occurred_at: now,
-            event_type: event.event_type.into(),
+            event_type: event.kind.word().into(),
             actor_type: by.actor_type.into(),
             actor_id: Some(by.actor_id.clone().into()),
             entity_type: Some(event.entity_type.into()),
@@ -124,6 +125,7 @@ impl Ledger {
             head.kid
         ];
         tx.execute(sql::APPEND, &params)?;
+        tx.mark_recorded();
         self.wake.tell(tx.org());
         Ok(())
     }
@@ -132,9 +134,9 @@ impl Ledger {
         if let Some(head) = tx.first(sql::HEAD, &[], Head::from_row)? {
             return Ok(head);
         }
-        // The org's first event brings its first key.
+        // The org's first event creates its first key.
         self.add_key(tx)?;
-        tx.first(sql::HEAD, &[], Head::from_row)?.ok_or_else(|| Error::internal("an org has no signing key"))
+        tx.first(sql::HEAD, &[], Head::from_row)?.ok_or_else(|| Error::internal("the org has no signing key"))
     }
 
     fn signing_key(&self, org: &OrgId, head: &Head) -> Result<Arc<SigningKey>> {
@@ -142,18 +144,18 @@ impl Ledger {
         if let Some(key) = self.keys.get(&name) {
             return Ok(key);
         }
-        let sealed = head.sealed_seed.as_deref().ok_or_else(|| Error::internal("the signing key has no private half"))?;
+        let sealed = head.sealed_seed.as_deref().ok_or_else(|| Error::internal("the signing key has no private key"))?;
         let seed = self.vault.open(&super::keys::place_of(org, &head.kid), sealed)?;
-        let seed: [u8; 32] = seed.try_into().map_err(|_| Error::internal("a signing key of the wrong length"))?;
+        let seed: [u8; 32] = seed.try_into().map_err(|_| Error::internal("the signing key has the wrong length"))?;
         let key = Arc::new(SigningKey::from_seed(&seed));
         if key.kid() != head.kid {
-            return Err(Error::internal("a signing key that is not the one its row names"));
+            return Err(Error::internal("the signing key does not match its row"));
         }
         self.keys.insert(name, Arc::clone(&key));
         Ok(key)
     }
 
-    /// Signs something beside the chain with the org's key of the moment.
+    /// Signs data outside the chain with the org's active key.
     pub(super) fn with_active_key<T>(
         &self,
         tx: &mut OrgTx<'_, '_>,
@@ -171,13 +173,13 @@ impl Ledger {
 
 impl Head {
     fn from_row(row: &store::Row<'_>) -> Result<Self> {
-        let hash = row.get::<Option<String>>(3)?;
+        let hash = row.get::<Option<String>>("entry_hash")?;
         Ok(Self {
-            kid: row.get(0)?,
-            sealed_seed: row.get(1)?,
-            sequence: row.get::<Option<i64>>(2)?.unwrap_or(0),
+            kid: row.get("kid")?,
+            sealed_seed: row.get("sealed_seed")?,
+            sequence: row.get::<Option<i64>>("sequence")?.unwrap_or(0),
             hash: match hash {
-                Some(hash) => EntryHash::parse(&hash).ok_or_else(|| Error::internal("the head of the trail is no hash"))?,
+                Some(hash) => EntryHash::parse(&hash).ok_or_else(|| Error::internal("the head of the trail is not a hash"))?,
                 None => EntryHash::GENESIS,
             },
         })

@@ -1,7 +1,6 @@
-//! The audit trail: what happened in an org, gapless, chained and signed. The format is `audit`'s; this module keeps the rows.
+//! The audit trail of an org: gapless, chained and signed. The crate `audit` defines the format; this module stores the rows.
 //!
-//! Nothing here decides whether something may happen. It only makes sure that what happened is on the record, in the same
-//! transaction where there is one.
+//! Nothing here decides whether something may happen. It only records what happened, in the same transaction if there is one.
 
 mod event;
 mod keys;

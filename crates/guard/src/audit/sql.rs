@@ -1,9 +1,9 @@
 //! The audit trail and its keys.
 
-/// The head of the chain and the key that signs next, in one look.
+/// The head of the chain and the active key, in one statement.
 pub(crate) const HEAD: &str = "SELECT kid, sealed_seed,
-            (SELECT sequence FROM audit_events WHERE org_id = ?1 ORDER BY sequence DESC LIMIT 1),
-            (SELECT entry_hash FROM audit_events WHERE org_id = ?1 ORDER BY sequence DESC LIMIT 1)
+            (SELECT sequence FROM audit_events WHERE org_id = ?1 ORDER BY sequence DESC LIMIT 1) AS sequence,
+            (SELECT entry_hash FROM audit_events WHERE org_id = ?1 ORDER BY sequence DESC LIMIT 1) AS entry_hash
      FROM audit_keys WHERE org_id = ?1 AND retired_at IS NULL AND revoked_at IS NULL
      ORDER BY created_at DESC LIMIT 1";
 
@@ -15,7 +15,7 @@ pub(crate) const APPEND: &str =
 pub(crate) const INSERT_KEY: &str =
     "INSERT INTO audit_keys (org_id, kid, public_key, sealed_seed, created_at) VALUES (?1, ?2, ?3, ?4, ?5)";
 
-/// A retired key signs no more: its private half is not kept.
+/// A retired key signs nothing any more, so its private key is deleted.
 pub(crate) const RETIRE_KEY: &str =
     "UPDATE audit_keys SET retired_at = ?3, sealed_seed = NULL WHERE org_id = ?1 AND kid = ?2 AND retired_at IS NULL";
 
@@ -29,17 +29,16 @@ pub(crate) const AFTER: &str = "SELECT sequence, id, occurred_at, event_type, ac
             request_id, payload, prev_hash, entry_hash, signature, kid
      FROM audit_events WHERE org_id = ?1 AND sequence > ?2 AND sequence <= ?3 ORDER BY sequence LIMIT ?4";
 
-/// The latest time on the record, which is not always that of the last entry: clocks differ between nodes.
-pub(crate) const LATEST: &str = "SELECT max(occurred_at) FROM audit_events WHERE org_id = ?1";
+/// The latest time in the trail. It may not be the time of the last entry, because the nodes' clocks differ.
+pub(crate) const LATEST: &str = "SELECT max(occurred_at) AS latest FROM audit_events WHERE org_id = ?1";
 
 pub(crate) const FIRST: &str = "SELECT sequence FROM audit_events WHERE org_id = ?1 ORDER BY sequence LIMIT 1";
 
-/// The first entry of a stretch of the trail that did not happen before a time.
+/// The first entry in a range of the trail that is not older than a time.
 pub(crate) const FIRST_YOUNG: &str = "SELECT sequence FROM audit_events
      WHERE org_id = ?1 AND sequence > ?2 AND sequence <= ?3 AND occurred_at >= ?4 ORDER BY sequence LIMIT 1";
 
-/// Of those who follow the trail and must not miss anything, the one that has read least. A webhook that is disabled starts at the
-/// end when it is enabled again.
+/// The lowest cursor of the subscribers that must not miss anything. A disabled webhook starts at the end when it is enabled again.
 pub(crate) const SLOWEST: &str = "SELECT subscriber, sequence FROM (
        SELECT CAST(?2 AS TEXT) AS subscriber, COALESCE(
          (SELECT sequence FROM hook_cursors WHERE org_id = ?1 AND subscriber = ?2), 0) AS sequence
@@ -52,7 +51,7 @@ pub(crate) const HASH_AT: &str = "SELECT entry_hash FROM audit_events WHERE org_
 pub(crate) const NEWEST_PAYLOAD_OF: &str = "SELECT payload FROM audit_events WHERE org_id = ?1 AND event_type = ?2
      ORDER BY occurred_at DESC, sequence DESC LIMIT 1";
 
-/// The restore that every org's trail tells of.
+/// The restore that is already recorded in every org's trail.
 pub(crate) const RESTORE_TOLD: &str = "SELECT value FROM instance WHERE name = 'restore_told'";
 
 pub(crate) const REMEMBER_RESTORE_TOLD: &str = "INSERT INTO instance (name, value) VALUES ('restore_told', ?1)
@@ -73,9 +72,9 @@ macro_rules! columns {
 /// Entries, newest first.
 pub(crate) const ENTRIES: &str = concat!(columns!(), "sequence < ?2 ORDER BY sequence DESC LIMIT ?3");
 
-/// Entries that pass every filter that is set, newest first. `$driver` says which range of which index they are found in: a pair,
-/// because with an equality beside a range SQLite takes the index of time alone. Where the clock was set back, the order of time is
-/// not that of the sequence. The signs keep the cursor from being taken for two ranges.
+/// Entries that match all filters, newest first. `$driver` names the index range. It is a pair, because with an equality and a range
+/// SQLite would use only the index of time. If a clock was set back, the order by time differs from the order by sequence. The `+`
+/// signs keep SQLite from using the cursor as an index range.
 macro_rules! entries {
     ($driver:literal, $order:literal) => {
         concat!(
@@ -101,7 +100,7 @@ pub(crate) const ENTRIES_BY_REQUEST: &str =
     entries!("(request_id, occurred_at) >= (?6, ?7) AND (request_id, occurred_at) < (?6, ?8)", "request_id DESC, ");
 pub(crate) const ENTRIES_BY_TIME: &str = entries!("occurred_at >= ?7 AND occurred_at < ?8", "");
 
-/// When the entry happened that so many newer ones of a stretch of time have before them, if there are that many.
+/// The time of the n-th newest entry in a range of time, if there are that many.
 macro_rules! reach {
     ($column:literal) => {
         concat!(
@@ -128,9 +127,9 @@ mod tests {
 
     use super::*;
 
-    /// Every page of the trail is read off an index, in order: no scan of a table, no sorting.
+    /// Every page is read from an index, in order, without a table scan or sorting.
     #[tokio::test]
-    async fn pages_are_read_off_an_index() {
+    async fn pages_are_read_from_an_index() {
         let test = TestStore::open(Engine::Sqlite).await;
         let page = params![i64::MAX, "t", "a", "e", "r", 0_i64, i64::MAX, 20_u32, i64::MAX];
         let reach = params!["x", 0_i64, i64::MAX, 20_u32];
@@ -165,7 +164,7 @@ mod tests {
         ];
         for (statement, params, index) in statements {
             let explain = Box::leak(format!("EXPLAIN QUERY PLAN {statement}").into_boxed_str());
-            let plan = test.new_org().query(explain, params, |row| row.get::<String>(3)).await.unwrap().join("\n");
+            let plan = test.new_org().query(explain, params, |row| row.get::<String>("detail")).await.unwrap().join("\n");
             assert!(plan.contains(index) && !plan.contains("SCAN") && !plan.contains("TEMP B-TREE"), "{statement}: {plan}");
         }
     }

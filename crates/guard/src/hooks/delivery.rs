@@ -1,4 +1,4 @@
-//! What the relay needs to deliver events to a webhook: its lease, its place in the trail, and how a delivery went.
+//! The relay's access to webhooks: leases, positions in the trail, and delivery results.
 
 use base::{Error, OrgId, Result, Timestamp, WebhookId, limits};
 use store::{Row, params};
@@ -8,84 +8,85 @@ use super::sql;
 use super::webhooks::{events_from_row, open_secret};
 use crate::guard::Guard;
 
-/// A webhook that has something to deliver.
+/// A webhook with something to deliver.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DueWebhook {
-    /// Which.
+    /// Its id.
     pub id: WebhookId,
-    /// Not before.
+    /// The earliest time of the next delivery.
     pub next_try_at: Timestamp,
 }
 
-/// A webhook that this node may serve for a while, and the next events of its org.
+/// A webhook that this node has leased, with the next events of its org.
 #[derive(Clone, Debug)]
 pub struct Outbox {
     /// The tenant.
     pub org: OrgId,
-    /// Which webhook.
+    /// The webhook's id.
     pub id: WebhookId,
-    /// Where it is.
+    /// Its URL.
     pub url: String,
-    /// Event types that it wants.
+    /// The event types it subscribes to.
     pub events: Vec<String>,
-    /// What deliveries are signed with.
+    /// The secret that signs deliveries.
     pub secret: String,
-    /// The last event that is done with.
+    /// The last finished event.
     pub sequence: i64,
-    /// How many messages of the next event have arrived.
+    /// How many messages of the next event are finished.
     pub part: i64,
-    /// Failed deliveries of the next message.
+    /// Failed attempts to deliver the next message.
     pub tries: u32,
-    /// Not before.
+    /// The earliest time of the next delivery.
     pub next_try_at: Timestamp,
     /// The events after `sequence`.
     pub batch: Vec<Happened>,
 }
 
-/// How far a webhook has come, to be written down.
+/// A webhook's new position.
 #[derive(Clone, Debug, Default)]
 pub struct Step {
-    /// The last event that is done with.
+    /// The last finished event.
     pub sequence: i64,
-    /// How many messages of the event after it have arrived.
+    /// How many messages of the next event are finished.
     pub part: i64,
-    /// Failed deliveries of the next message.
+    /// Failed attempts to deliver the next message.
     pub tries: u32,
-    /// When the next delivery may be tried; at once when there is nothing to wait for.
+    /// The earliest time of the next delivery. `None` means at once.
     pub next_try_at: Option<Timestamp>,
-    /// Whether the receiver has taken something.
+    /// Whether a message was delivered.
     pub arrived: bool,
-    /// What the receiver, or the way to it, said instead.
+    /// The failure, if any.
     pub error: Option<String>,
-    /// A message that is given up: its event's place, its own among the event's messages, and its type.
+    /// A dead letter: the event's sequence number, the message's index, and its type.
     pub dead: Option<(i64, i64, String)>,
-    /// Whether this node is done with the webhook for now.
+    /// Whether to release the lease.
     pub release: bool,
 }
 
-/// What became of a step.
+/// The result of storing a step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Settled {
-    /// It is written down.
+    /// It is stored.
     Kept,
-    /// Another node serves the webhook by now, or it is gone: what was delivered may be delivered again.
+    /// Another node has leased the webhook, or it was removed. Messages may be delivered twice.
     Lost,
 }
 
 impl Guard {
-    /// The org's webhooks that have something to deliver, now or later.
+    /// The org's webhooks with something to deliver, now or later.
     pub async fn due_webhooks(&self, org: &OrgId) -> Result<Vec<DueWebhook>> {
-        let due = |row: &Row<'_>| Ok(DueWebhook { id: WebhookId::from_row(row.text(0)?), next_try_at: row.get(1)? });
+        let due =
+            |row: &Row<'_>| Ok(DueWebhook { id: WebhookId::from_row(row.text("id")?), next_try_at: row.get("next_try_at")? });
         self.rows_of(org).query(sql::DUE_WEBHOOKS, &[], due).await
     }
 
-    /// Takes a webhook for this node. None when another node has it, or it is disabled or gone.
+    /// Leases a webhook for this node. `None` if another node has it, or if it is disabled or removed.
     pub async fn take_webhook(&self, org: &OrgId, id: &WebhookId, node: &str) -> Result<Option<Outbox>> {
-        let (rows, now) = (self.rows_of(org), self.clock.now());
+        let (change, now) = (self.upkeep(org), self.clock.now());
         let (id, org, node) = (*id, *org, node.to_owned());
         let until = now.plus_ms(limits::HOOK_LEASE_MS);
         let vault = self.ledger.vault.clone();
-        let taken = rows.note(move |tx| {
+        let taken = change.note(move |tx| {
             if tx.execute(sql::LEASE, &params![id, node, until, now])? == 0 {
                 return Ok(None);
             }
@@ -93,13 +94,13 @@ impl Guard {
                 Ok(Outbox {
                     org,
                     id,
-                    url: row.get(0)?,
-                    events: events_from_row(row.text(1)?)?,
-                    secret: open_secret(&vault, &org, &id, row.text(2)?)?,
-                    part: row.get(3)?,
-                    tries: u32::try_from(row.get::<i64>(4)?).unwrap_or(u32::MAX),
-                    next_try_at: row.get(5)?,
-                    sequence: row.get(6)?,
+                    url: row.get("url")?,
+                    events: events_from_row(row.text("events")?)?,
+                    secret: open_secret(&vault, &org, &id, row.text("sealed_secret")?)?,
+                    part: row.get("part")?,
+                    tries: u32::try_from(row.get::<i64>("tries")?).unwrap_or(u32::MAX),
+                    next_try_at: row.get("next_try_at")?,
+                    sequence: row.get("sequence")?,
                     batch: Vec::new(),
                 })
             })?;
@@ -108,15 +109,15 @@ impl Guard {
         let Some(mut outbox) = taken.await? else {
             return Ok(None);
         };
-        outbox.batch = happened::after(&rows, outbox.sequence).await?;
+        outbox.batch = happened::after(change.as_ref(), outbox.sequence).await?;
         Ok(Some(outbox))
     }
 
-    /// Writes down how far a webhook of this node has come, and keeps or gives back its lease.
+    /// Stores the position of a leased webhook, and keeps or releases the lease.
     pub async fn settle_webhook(&self, org: &OrgId, id: &WebhookId, node: &str, step: Step) -> Result<Settled> {
         let (now, id, node) = (self.clock.now(), *id, node.to_owned());
         let until = now.plus_ms(limits::HOOK_LEASE_MS);
-        let written = self.rows_of(org).note(move |tx| {
+        let written = self.upkeep(org).note(move |tx| {
             let holder = (!step.release).then_some(node.as_str());
             if tx.execute(sql::MOVE_LEASED, &params![id, node, step.sequence, holder, until])? == 0 {
                 return Ok(Settled::Lost);

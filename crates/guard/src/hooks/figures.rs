@@ -1,10 +1,10 @@
-//! Tasks and costs: rows that each call leaves once, however often the relay starts over.
+//! Tasks and costs. Each call is counted exactly once, even if the relay restarts.
 
 use std::collections::BTreeMap;
 
 use base::{OrgId, Result, Timestamp, limits};
 use serde_json::Value;
-use store::{OrgStore, OrgTx, params};
+use store::{Change, OrgTx, params};
 
 use super::happened::{self, Happened};
 use super::{FIGURES, sql};
@@ -12,15 +12,15 @@ use crate::guard::Guard;
 
 const HOUR_MS: i64 = 60 * 60 * 1_000;
 
-/// How many entries lie between a call's effect and its failure, at most.
+/// The most entries between a call's effect and its failure.
 const CORRECTED_WITHIN: i64 = 100_000;
 
-/// The hour that a moment lies in.
+/// The start of the hour of a time.
 pub(super) fn hour_of(time: Timestamp) -> i64 {
     time.ms().div_euclid(HOUR_MS).saturating_mul(HOUR_MS)
 }
 
-/// What is summed up together.
+/// The key of a total.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct CostKey {
     hour: i64,
@@ -37,32 +37,32 @@ struct Sums {
 }
 
 impl Guard {
-    /// Writes the tasks and costs of the next events of an org. Says how many events it has got past: none when there is nothing
-    /// to do.
+    /// Updates tasks and costs with the next events of an org. Returns the number of processed events, 0 if there was nothing to do.
     pub async fn advance_figures(&self, org: &OrgId) -> Result<usize> {
-        advance(&self.rows_of(org), self.clock.now()).await
+        advance(&self.upkeep(org), self.clock.now()).await
     }
 
-    /// Orgs that have events which some subscriber has not seen, those after `after` in the order of their ids.
+    /// Orgs with events that a subscriber has not seen, ordered by id and starting after `after`.
     pub async fn orgs_behind(&self, after: Option<&OrgId>) -> Result<Vec<OrgId>> {
         let after = after.map_or("", OrgId::as_str);
         let params = params![after, FIGURES, limits::PAGE_ROWS_MAX];
-        self.store.query(sql::ORGS_BEHIND, &params, |row| Ok(OrgId::from_row(row.text(0)?))).await
+        self.store.query(sql::ORGS_BEHIND, &params, |row| Ok(OrgId::from_row(row.text("org_id")?))).await
     }
 }
 
-pub(crate) async fn advance(rows: &OrgStore, now: Timestamp) -> Result<usize> {
-    let seen = rows.first(sql::CURSOR, &params![FIGURES], |row| row.get::<i64>(0)).await?;
+pub(crate) async fn advance(change: &Change, now: Timestamp) -> Result<usize> {
+    let rows = change.as_ref();
+    let seen = rows.first(sql::CURSOR, &params![FIGURES], |row| row.get::<i64>("sequence")).await?;
     let events = happened::after(rows, seen.unwrap_or(0)).await?;
     let Some(through) = events.last().map(|event| event.sequence) else {
         return Ok(0);
     };
     let (passed, costs) = (events.len(), costs_of(&events));
-    // What is older would be swept away at once: the first start of a release that knows tasks reads the whole trail.
+    // Older tasks would be removed at once, as when the first release with tasks reads the whole trail.
     let kept_since = now.plus_ms(-limits::TASKS_KEPT_MS);
-    rows.note(move |tx| {
-        // Another node, or a reader in a hurry, was here meanwhile: what they have counted is not counted again.
-        if tx.first(sql::CURSOR, &params![FIGURES], |row| row.get::<i64>(0))? != seen {
+    let note = change.note(move |tx| {
+        // Another node or a report was here in the meantime. Its events are not counted again.
+        if tx.first(sql::CURSOR, &params![FIGURES], |row| row.get::<i64>("sequence"))? != seen {
             return Ok(());
         }
         for event in events.iter().filter(|event| event.at > kept_since) {
@@ -73,8 +73,8 @@ pub(crate) async fn advance(rows: &OrgStore, now: Timestamp) -> Result<usize> {
             tx.execute(sql::ADD_COST, &params![hour, verb, agent, project, sums.calls, sums.failed, sums.duration_us])?;
         }
         tx.execute(sql::SET_CURSOR, &params![FIGURES, through]).map(drop)
-    })
-    .await?;
+    });
+    note.await?;
     Ok(passed)
 }
 
@@ -85,7 +85,7 @@ fn insert_task(tx: &mut OrgTx<'_, '_>, event: &Happened) -> Result<()> {
     let verb = event.entity_id.as_deref().unwrap_or_default();
     let (session, agent, project) = (event.text("sessionId"), event.text("agentId"), event.text("projectId"));
     if event.effect_stands() {
-        // The entry of its effect has made the row.
+        // The entry of its effect has already created the row.
         let from = event.sequence.saturating_sub(CORRECTED_WITHIN);
         let params = params![from, event.sequence, event.request_id, verb, state, event.at];
         return tx.execute(sql::CORRECT_TASK, &params).map(drop);
@@ -101,7 +101,7 @@ fn costs_of(events: &[Happened]) -> BTreeMap<CostKey, Sums> {
         let Some(state) = event.call_state() else {
             continue;
         };
-        // A name that no tool has is the caller's own text: it must not make rows.
+        // An unknown name is the caller's text and must not create rows.
         let verb = if event.error_kind() == Some("tool_not_found") { Some("unknown") } else { event.entity_id.as_deref() };
         let text = |member: &str| event.text(member).unwrap_or_default().to_owned();
         let key = CostKey {
@@ -113,7 +113,7 @@ fn costs_of(events: &[Happened]) -> BTreeMap<CostKey, Sums> {
         let sums = costs.entry(key).or_default();
         sums.failed += i64::from(state != "completed");
         if event.effect_stands() {
-            // The entry of its effect has been counted.
+            // The entry of its effect has already been counted.
             continue;
         }
         sums.calls += 1;
@@ -144,7 +144,7 @@ mod tests {
     }
 
     #[test]
-    fn calls_are_summed_up_by_hour_verb_agent_and_project() {
+    fn calls_are_summed_by_hour_verb_agent_and_project() {
         let minted = Happened { event_type: "key.minted".to_owned(), ..call("completed", "key_1", json!({})) };
         let events = [
             call("completed", "kits.list", json!({"durationMs": 1.5})),

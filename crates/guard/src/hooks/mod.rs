@@ -1,12 +1,12 @@
-//! What follows from events. The audit trail is the outbox: it is durable and in order, and everything here reads it behind a
-//! cursor. Nothing here stands in a call's way.
+//! Processing of events. The audit trail is the outbox: durable and ordered, and read here behind cursors. Nothing here delays a call.
 //!
-//! Figures (tasks and costs) move their cursor in the transaction that writes them, so they count each call once. Webhooks move
-//! theirs after the receiver has answered, so they get each event at least once.
+//! Figures (tasks and costs) update their cursor in the same transaction, so they count each call once. Webhooks update theirs after
+//! the receiver has answered, so they get each event at least once.
 
 mod delivery;
 mod figures;
 mod happened;
+mod phase;
 mod reports;
 pub(crate) mod sql;
 mod wake;
@@ -15,6 +15,7 @@ mod webhooks;
 pub use delivery::{DueWebhook, Outbox, Settled, Step};
 pub(crate) use figures::advance as advance_figures;
 pub use happened::Happened;
+pub use phase::{HookPhase, SUBSCRIBABLE, is_subscribable, subscribable};
 pub use reports::{Cost, CostFilter, CostGroup, Figures, Task, TaskFilter, TaskState};
 pub(crate) use wake::Wake;
 pub use webhooks::{DeadLetter, NewWebhook, Webhook, WebhookChange, WebhookHealth, WebhookSecret, Webhooks};

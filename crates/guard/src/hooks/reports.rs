@@ -1,19 +1,19 @@
-//! What people read of tasks and costs.
+//! Reports of tasks and costs.
 
+use base::limits::COST_GROUPS_MAX;
 use base::{Cursor, Error, Page, PageRequest, Result, Timestamp};
 use store::{Row, params};
 
 use super::figures::{advance, hour_of};
 use super::sql;
 use crate::access::Access;
+use crate::change;
 use crate::guard::Guard;
 
-/// Most groups in one answer.
-const GROUPS_MAX: u32 = 1_000;
-/// Most looks at the trail for one answer: a backlog is the relay's to work off.
+/// The most batches to process before an answer. The relay handles a longer backlog.
 const LOOKS_MAX: usize = 16;
 
-/// What costs are summed up by.
+/// How costs are grouped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CostGroup {
     /// Tools.
@@ -37,7 +37,7 @@ impl CostGroup {
         }
     }
 
-    /// The group called `word`.
+    /// Parses the word.
     pub fn parse(word: &str) -> Option<Self> {
         [CostGroup::Verb, CostGroup::Agent, CostGroup::Project, CostGroup::Hour].into_iter().find(|group| group.word() == word)
     }
@@ -52,44 +52,49 @@ impl CostGroup {
     }
 }
 
-/// Which hours are summed up.
+/// The hours to sum up.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct CostFilter {
-    /// From the hour that holds this moment.
+    /// Starts with the hour that contains this time.
     pub since: Option<Timestamp>,
-    /// Hours that begin before this moment.
+    /// Only hours that start before this time.
     pub until: Option<Timestamp>,
 }
 
-/// What a group of calls came to.
+/// Totals of a group of calls.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Cost {
-    /// The tool, agent, project or hour (milliseconds); empty where calls had none.
+    /// The tool, agent, project or hour (milliseconds). Empty for calls without one.
     pub group: String,
-    /// Calls, however they ended.
+    /// The number of calls, whatever their outcome.
     pub calls: i64,
-    /// Those that did not complete: failed, refused or cancelled.
+    /// Calls that did not complete: failed, refused or cancelled.
     pub failed: i64,
-    /// How long they took together.
+    /// Total duration.
     pub duration_us: i64,
 }
 
 impl Cost {
     fn from_row(row: &Row<'_>) -> Result<Self> {
-        Ok(Self { group: row.get(0)?, calls: row.get(1)?, failed: row.get(2)?, duration_us: row.get(3)? })
+        Ok(Self {
+            group: row.get("group_value")?,
+            calls: row.get("calls")?,
+            failed: row.get("failed")?,
+            duration_us: row.get("duration_us")?,
+        })
     }
 }
 
-/// How a call ended.
+/// The outcome of a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TaskState {
-    /// It answered.
+    /// It succeeded.
     Completed,
     /// It failed.
     Failed,
-    /// The gate said no.
+    /// The gate refused it.
     Refused,
-    /// The caller went away.
+    /// The caller disconnected.
     Cancelled,
 }
 
@@ -104,57 +109,57 @@ impl TaskState {
         }
     }
 
-    /// The state called `word`.
+    /// Parses the word.
     pub fn parse(word: &str) -> Option<Self> {
         let all = [TaskState::Completed, TaskState::Failed, TaskState::Refused, TaskState::Cancelled];
         all.into_iter().find(|state| state.word() == word)
     }
 }
 
-/// Which calls are listed; what is `None` does not matter.
+/// Which calls to list. `None` matches everything.
 #[derive(Clone, Debug, Default)]
 pub struct TaskFilter {
-    /// How it ended.
+    /// The outcome.
     pub state: Option<TaskState>,
     /// The tool.
     pub verb: Option<String>,
 }
 
-/// A call that is over.
+/// A finished call.
 #[derive(Clone, Debug)]
 pub struct Task {
-    /// Its place in the audit trail.
+    /// Its sequence number in the audit trail.
     pub sequence: i64,
-    /// The answer's `x-request-id`.
+    /// The `x-request-id` of the answer.
     pub request_id: Option<String>,
     /// The tool.
     pub verb: String,
     /// The session, on the session door.
     pub session_id: Option<String>,
-    /// The registered agent, if one acted.
+    /// The registered agent, if any.
     pub agent_id: Option<String>,
     /// The project, if any.
     pub project_id: Option<String>,
-    /// How it ended.
+    /// Its outcome.
     pub state: TaskState,
     /// When it began.
     pub started_at: Timestamp,
-    /// When it was over.
+    /// When it ended.
     pub ended_at: Timestamp,
 }
 
 impl Task {
     fn from_row(row: &Row<'_>) -> Result<Self> {
         Ok(Self {
-            sequence: row.get(0)?,
-            request_id: row.get(1)?,
-            verb: row.get(2)?,
-            session_id: row.get(3)?,
-            agent_id: row.get(4)?,
-            project_id: row.get(5)?,
-            state: TaskState::parse(row.text(6)?).unwrap_or(TaskState::Failed),
-            started_at: row.get(7)?,
-            ended_at: row.get(8)?,
+            sequence: row.get("sequence")?,
+            request_id: row.get("request_id")?,
+            verb: row.get("verb")?,
+            session_id: row.get("session_id")?,
+            agent_id: row.get("agent_id")?,
+            project_id: row.get("project_id")?,
+            state: TaskState::parse(row.text("state")?).unwrap_or(TaskState::Failed),
+            started_at: row.get("started_at")?,
+            ended_at: row.get("ended_at")?,
         })
     }
 }
@@ -163,7 +168,7 @@ impl Task {
 pub struct Figures<'a>(&'a Access);
 
 impl Guard {
-    /// The figures of the org that `access` was let into. They tell of every project, so a key for some does not read them.
+    /// The figures of the caller's org. They cover every project, so a key limited to some projects may not read them.
     pub fn figures<'a>(&self, access: &'a Access) -> Result<Figures<'a>> {
         access.require_reach(None)?;
         Ok(Figures(access))
@@ -171,23 +176,21 @@ impl Guard {
 }
 
 impl Figures<'_> {
-    /// What calls came to, by `group`, and in all. Calls that were answered before this was asked are in it, unless the relay has
-    /// a long backlog to work off.
+    /// Totals by `group`, and the overall total. They include every call answered before the request, unless the relay has a long
+    /// backlog.
     pub async fn costs(&self, group: CostGroup, filter: &CostFilter) -> Result<(Vec<Cost>, Cost)> {
         self.catch_up().await?;
         let (since, until) = (filter.since.map_or(i64::MIN, hour_of), filter.until.map_or(i64::MAX, Timestamp::ms));
         let rows = &self.0.rows;
-        let costs = rows.query(group.statement(), &params![since, until, GROUPS_MAX], Cost::from_row).await?;
-        let in_all =
-            |row: &Row<'_>| Ok(Cost { group: String::new(), calls: row.get(0)?, failed: row.get(1)?, duration_us: row.get(2)? });
-        let total = rows.first(sql::COSTS_TOTAL, &params![since, until], in_all).await?;
-        Ok((costs, total.ok_or_else(|| Error::internal("a sum without a row"))?))
+        let costs = rows.query(group.statement(), &params![since, until, COST_GROUPS_MAX], Cost::from_row).await?;
+        let total = rows.first(sql::COSTS_TOTAL, &params![since, until], Cost::from_row).await?;
+        Ok((costs, total.ok_or_else(|| Error::internal("the total has no row"))?))
     }
 
-    /// A page of calls that are over, newest first.
+    /// A page of finished calls, newest first.
     pub async fn tasks(&self, filter: &TaskFilter, page: &PageRequest) -> Result<Page<Task>> {
         self.catch_up().await?;
-        // A place that no call ever had has nothing older.
+        // There is nothing older than a position before the first call.
         let before: i64 = page.after.as_ref().map_or(i64::MAX, |cursor| cursor.id.parse().unwrap_or(0));
         let state = filter.state.map(TaskState::word);
         let rows = page.rows.saturating_add(1);
@@ -196,10 +199,10 @@ impl Figures<'_> {
         Ok(Page::from_rows(tasks, page.rows, |task| Cursor { created_at: task.ended_at, id: task.sequence.to_string() }))
     }
 
-    /// Does the relay's next work here and now, so that whoever was answered finds their call counted.
+    /// Does the relay's next work now, so that finished calls are counted.
     async fn catch_up(&self) -> Result<()> {
         for _ in 0..LOOKS_MAX {
-            if advance(&self.0.rows, self.0.clock.now()).await? == 0 {
+            if advance(&change::upkeep(&self.0.rows), self.0.clock.now()).await? == 0 {
                 break;
             }
         }

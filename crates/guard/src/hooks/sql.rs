@@ -1,6 +1,6 @@
-//! Cursors over the trail, what follows from calls, and webhooks.
+//! Cursors over the trail, tasks and costs, and webhooks.
 
-/// Orgs, in the order of their ids, that have events which a subscriber has not seen. Each costs a few looks at indexes.
+/// Orgs with events that a subscriber has not seen, ordered by id. Each costs a few index lookups.
 pub(crate) const ORGS_BEHIND: &str = "SELECT o.org_id FROM orgs o WHERE o.org_id > ?1 AND (
        EXISTS (SELECT 1 FROM audit_events e WHERE e.org_id = o.org_id AND e.sequence > COALESCE(
            (SELECT c.sequence FROM hook_cursors c WHERE c.org_id = o.org_id AND c.subscriber = ?2), 0))
@@ -14,13 +14,13 @@ pub(crate) const CURSOR: &str = "SELECT sequence FROM hook_cursors WHERE org_id 
 pub(crate) const SET_CURSOR: &str = "INSERT INTO hook_cursors (org_id, subscriber, sequence) VALUES (?1, ?2, ?3)
      ON CONFLICT (org_id, subscriber) DO UPDATE SET sequence = excluded.sequence";
 
-/// Whoever serves a webhook as it was lets go of it.
+/// Releases the lease of a changed webhook.
 pub(crate) const REVOKE_LEASE: &str =
     "UPDATE hook_cursors SET leased_by = NULL, leased_until = NULL WHERE org_id = ?1 AND subscriber = ?2";
 
 pub(crate) const DELETE_CURSOR: &str = "DELETE FROM hook_cursors WHERE org_id = ?1 AND subscriber = ?2";
 
-/// Taken where nobody has it, where it is one's own, and where whoever had it is gone.
+/// Takes the lease if it is free, already held by this node, or expired.
 pub(crate) const LEASE: &str = "UPDATE hook_cursors SET leased_by = ?3, leased_until = ?4
      WHERE org_id = ?1 AND subscriber = ?2 AND (leased_by IS NULL OR leased_by = ?3 OR leased_until < ?5)";
 
@@ -31,7 +31,7 @@ pub(crate) const INSERT_TASK: &str =
     "INSERT INTO task_instances (org_id, sequence, request_id, verb, session_id, agent_id, project_id, state, started_at, ended_at)
      VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10) ON CONFLICT DO NOTHING";
 
-/// The newest row of a request and verb between two places says that the call did not end well.
+/// Corrects the newest completed row of a request and verb in a range, because the call did not succeed after all.
 pub(crate) const CORRECT_TASK: &str = "UPDATE task_instances SET state = ?6, ended_at = ?7 WHERE org_id = ?1 AND sequence =
      (SELECT max(sequence) FROM task_instances WHERE org_id = ?1 AND sequence > ?2 AND sequence < ?3 AND request_id = ?4 AND verb = ?5
         AND state = 'completed')";
@@ -41,7 +41,7 @@ pub(crate) const TASKS: &str =
      WHERE org_id = ?1 AND sequence < ?2 AND (CAST(?3 AS TEXT) IS NULL OR state = ?3) AND (CAST(?4 AS TEXT) IS NULL OR verb = ?4)
      ORDER BY sequence DESC LIMIT ?5";
 
-/// The oldest row tells: rows are as old as their place in the trail.
+/// The oldest row decides, because times increase with the sequence.
 pub(crate) const ANY_OLD_TASK: &str = "SELECT ended_at FROM
      (SELECT ended_at FROM task_instances WHERE org_id = ?1 ORDER BY sequence LIMIT 1) AS oldest WHERE ended_at <= ?2";
 
@@ -53,13 +53,14 @@ pub(crate) const ADD_COST: &str = "INSERT INTO cost_events (org_id, hour, verb, 
      ON CONFLICT (org_id, hour, verb, agent_id, project_id) DO UPDATE SET calls = cost_events.calls + excluded.calls,
        failed = cost_events.failed + excluded.failed, duration_us = cost_events.duration_us + excluded.duration_us";
 
-/// Sums of the hours from `?2` and before `?3`, by one of the columns, as text.
+/// Totals of the hours from `?2` and before `?3`, grouped by one column, as text.
 macro_rules! costs {
     ($group:literal, $order:literal) => {
         concat!(
             "SELECT CAST(",
             $group,
-            " AS TEXT), CAST(sum(calls) AS BIGINT), CAST(sum(failed) AS BIGINT), CAST(sum(duration_us) AS BIGINT)
+            " AS TEXT) AS group_value, CAST(sum(calls) AS BIGINT) AS calls, CAST(sum(failed) AS BIGINT) AS failed,
+                CAST(sum(duration_us) AS BIGINT) AS duration_us
              FROM cost_events WHERE org_id = ?1 AND hour >= ?2 AND hour < ?3 GROUP BY ",
             $group,
             " ORDER BY ",
@@ -74,11 +75,11 @@ pub(crate) const COSTS_BY_AGENT: &str = costs!("agent_id", "sum(calls) DESC, age
 pub(crate) const COSTS_BY_PROJECT: &str = costs!("project_id", "sum(calls) DESC, project_id");
 pub(crate) const COSTS_BY_HOUR: &str = costs!("hour", "hour DESC");
 
-pub(crate) const COSTS_TOTAL: &str = "SELECT CAST(COALESCE(sum(calls), 0) AS BIGINT), CAST(COALESCE(sum(failed), 0) AS BIGINT),
-            CAST(COALESCE(sum(duration_us), 0) AS BIGINT)
+pub(crate) const COSTS_TOTAL: &str = "SELECT CAST('' AS TEXT) AS group_value, CAST(COALESCE(sum(calls), 0) AS BIGINT) AS calls,
+            CAST(COALESCE(sum(failed), 0) AS BIGINT) AS failed, CAST(COALESCE(sum(duration_us), 0) AS BIGINT) AS duration_us
      FROM cost_events WHERE org_id = ?1 AND hour >= ?2 AND hour < ?3";
 
-pub(crate) const COUNT_WEBHOOKS: &str = "SELECT count(*) FROM webhooks WHERE org_id = ?1";
+pub(crate) const COUNT_WEBHOOKS: &str = "SELECT count(*) AS count FROM webhooks WHERE org_id = ?1";
 
 pub(crate) const INSERT_WEBHOOK: &str =
     "INSERT INTO webhooks (org_id, id, url, events, sealed_secret, disabled, part, tries, next_try_at, created_at, updated_at)
@@ -90,7 +91,7 @@ pub(crate) const WEBHOOK: &str =
 pub(crate) const LIST_WEBHOOKS: &str = "SELECT id, url, events, disabled, created_at, updated_at FROM webhooks
      WHERE org_id = ?1 AND (created_at < ?2 OR (created_at = ?2 AND id < ?3)) ORDER BY created_at DESC, id DESC LIMIT ?4";
 
-/// A changed webhook is tried anew at once.
+/// A changed webhook is retried at once.
 pub(crate) const UPDATE_WEBHOOK: &str =
     "UPDATE webhooks SET url = ?3, events = ?4, disabled = ?5, part = 0, tries = 0, next_try_at = 0, updated_at = ?6
      WHERE org_id = ?1 AND id = ?2";
@@ -101,10 +102,10 @@ pub(crate) const ROTATE_WEBHOOK: &str =
 pub(crate) const DELETE_WEBHOOK: &str = "DELETE FROM webhooks WHERE org_id = ?1 AND id = ?2";
 
 pub(crate) const WEBHOOK_HEALTH: &str = "SELECT w.last_success_at, w.last_error, w.last_error_at, w.tries, w.next_try_at,
-            c.sequence, (SELECT count(*) FROM webhook_dead_letters d WHERE d.org_id = ?1 AND d.webhook_id = ?2)
+            c.sequence, (SELECT count(*) FROM webhook_dead_letters d WHERE d.org_id = ?1 AND d.webhook_id = ?2) AS dead_letters
      FROM webhooks w JOIN hook_cursors c ON c.org_id = w.org_id AND c.subscriber = w.id WHERE w.org_id = ?1 AND w.id = ?2";
 
-/// Webhooks that have something to deliver.
+/// Webhooks with something to deliver.
 pub(crate) const DUE_WEBHOOKS: &str = "SELECT w.id, w.next_try_at
      FROM webhooks w JOIN hook_cursors c ON c.org_id = w.org_id AND c.subscriber = w.id
      WHERE w.org_id = ?1 AND w.disabled = 0

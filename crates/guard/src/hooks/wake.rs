@@ -1,4 +1,4 @@
-//! Which orgs have news.
+//! Tracks which orgs have new events.
 
 use std::collections::HashSet;
 use std::sync::{Mutex, PoisonError};
@@ -6,7 +6,7 @@ use std::sync::{Mutex, PoisonError};
 use base::{OrgId, limits};
 use tokio::sync::Notify;
 
-/// Orgs whose trail has grown, until the relay asks for them.
+/// Orgs whose trail has grown, until the relay takes them.
 #[derive(Default)]
 pub(crate) struct Wake {
     orgs: Mutex<HashSet<OrgId>>,
@@ -14,10 +14,10 @@ pub(crate) struct Wake {
 }
 
 impl Wake {
-    /// Says that the org's trail grows. The entry may not be committed yet.
+    /// Reports that the org's trail has grown. The entry may not be committed yet.
     pub(crate) fn tell(&self, org: &OrgId) {
         let mut orgs = self.orgs.lock().unwrap_or_else(PoisonError::into_inner);
-        // Beyond the limit the sweep finds them.
+        // Beyond the limit, the sweep finds them.
         let is_new = orgs.len() < limits::RELAY_ORGS_MAX && orgs.insert(*org);
         drop(orgs);
         if is_new {
@@ -25,7 +25,7 @@ impl Wake {
         }
     }
 
-    /// Waits for news. Nothing is lost when the wait is given up.
+    /// Waits for new events. Cancelling the wait loses nothing.
     pub(crate) async fn told(&self) {
         loop {
             if !self.orgs.lock().unwrap_or_else(PoisonError::into_inner).is_empty() {
@@ -35,7 +35,7 @@ impl Wake {
         }
     }
 
-    /// The orgs with news since the last time.
+    /// Takes the orgs with new events.
     pub(crate) fn take(&self) -> HashSet<OrgId> {
         std::mem::take(&mut *self.orgs.lock().unwrap_or_else(PoisonError::into_inner))
     }
@@ -47,7 +47,7 @@ mod tests {
     use base::Timestamp;
 
     #[tokio::test]
-    async fn an_org_is_told_of_once_until_it_is_taken() {
+    async fn org_is_reported_once_until_taken() {
         let (wake, org) = (Wake::default(), OrgId::new(Timestamp::from_ms(1)));
         wake.tell(&org);
         wake.tell(&org);

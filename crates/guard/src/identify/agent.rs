@@ -3,11 +3,11 @@
 use std::sync::Arc;
 
 use base::secret::SecretHash;
-use base::{Actor, AgentId, OrgId, Principal, ProjectId, ProjectView, ScopeSet, Timestamp, TokenId, ToolNames};
+use base::{Actor, AgentId, OrgId, Principal, ScopeSet, Timestamp, TokenId, ToolNames};
 use policy::Compiled;
 use store::{Row, params};
 
-use super::{Caller, CredentialKey, bearer, sql};
+use super::{Caller, CredentialKey, bearer, project_from_row, sql};
 use crate::guard::Guard;
 use crate::refusal::Refusal;
 use crate::sessions::allowlist_from_row;
@@ -22,11 +22,11 @@ impl Guard {
         }
         let org = self
             .store
-            .first(sql::ORG_OF_TOKEN, &params![hash.hex()], |row| Ok(OrgId::from_row(row.text(0)?)))
+            .first(sql::ORG_OF_TOKEN, &params![hash.hex()], |row| Ok(OrgId::from_row(row.text("org_id")?)))
             .await?
             .ok_or(Refusal::Unauthorized)?;
         let change_number = self.store.change_number(&org).await?;
-        let policies = self.policies_in_force(&org, change_number).await?;
+        let policies = self.active_policies(&org, change_number).await?;
         let found = self
             .rows_of(&org)
             .first(sql::TOKEN, &params![hash.hex()], |row| self.agent_caller(&org, change_number, &policies, row))
@@ -44,34 +44,26 @@ impl Guard {
         policies: &Arc<Compiled>,
         row: &Row<'_>,
     ) -> base::Result<Option<Caller>> {
-        let disabled: bool = row.get(7)?;
+        let disabled: bool = row.get("disabled")?;
         if disabled {
             return Ok(None);
         }
-        let id = AgentId::from_row(row.text(2)?);
-        let project = match row.get::<Option<String>>(8)? {
-            Some(project) => Some(ProjectView {
-                id: ProjectId::from_row(&project),
-                has_root: row.get::<Option<String>>(9)?.is_some(),
-                memory_enabled: row.get(10)?,
-                graph_enabled: row.get(11)?,
-            }),
-            None => None,
-        };
-        let rate = self.agent_rate(row.get::<Option<i64>>(6)?);
+        let id = AgentId::from_row(row.text("agent_id")?);
+        let project = row.get::<Option<String>>("project_id")?.map(|_| project_from_row(row)).transpose()?;
+        let rate = self.agent_rate(row.get::<Option<i64>>("calls_per_minute")?);
         let principal = Principal {
             org: *org,
-            plan_has_graph: row.get(12)?,
+            plan_has_graph: row.get("plan_has_graph")?,
             project,
-            actor: Actor::Agent { id, token: TokenId::from_row(row.text(0)?) },
-            scopes: ScopeSet::from_row(row.text(3)?),
-            allowlist: allowlist_from_row(Some(row.text(4)?))?,
-            tool_names: ToolNames::parse(row.text(5)?).unwrap_or_default(),
+            actor: Actor::Agent { id, token: TokenId::from_row(row.text("token_id")?) },
+            scopes: ScopeSet::from_row(row.text("scopes")?),
+            allowlist: allowlist_from_row(Some(row.text("tools")?))?,
+            tool_names: ToolNames::parse(row.text("tool_names")?).unwrap_or_default(),
         };
         Ok(Some(Caller {
             principal,
             change_number,
-            credential_expires_at: Some(row.get::<Timestamp>(1)?),
+            credential_expires_at: Some(row.get::<Timestamp>("expires_at")?),
             session_expires_at: None,
             allowance: self.rates.allowance(org, id.as_str(), rate),
             policies: Arc::clone(policies),

@@ -1,18 +1,18 @@
-//! A 403 at the session door is on the record of the session's org: someone tried its handle. The holder of a key must not be able
-//! to fill another org's trail that way, so each is charged to the key's rate, and only some a minute are recorded; the others are
-//! counted.
+//! Audits a 403 at the session door in the trail of the session's org, because somebody tried its session id. The holder of a key must
+//! not be able to fill another org's trail. So each refusal is charged to the key's rate limit, and only some per minute are audited.
+//! The others are counted.
 
-use base::{OrgId, RequestId, SessionId};
+use base::{EventKind, OrgId, RequestId, SessionId};
 
 use super::Presented;
 use crate::audit::{By, Event};
 use crate::guard::Guard;
 use crate::refusal::Refusal;
 
-/// A request with a good key at a session's door.
+/// A request with a valid key at a session's door.
 pub(super) struct Knock {
     by: By,
-    /// The key's org, and the name of the bucket that it draws on.
+    /// The key's org, and the name of its rate bucket.
     charged: (OrgId, String),
     /// The session's org.
     org: OrgId,
@@ -30,13 +30,13 @@ impl Knock {
 }
 
 impl Guard {
-    /// Refuses a knock, and puts that on the record or counts it. It is charged to the key's rate; a rate that is spent changes nothing.
+    /// Refuses a request and audits or counts the refusal. It is charged to the key's rate limit; an exhausted limit changes nothing.
     pub(super) async fn record_forbidden(&self, knock: &Knock, why: &'static str) -> Refusal {
         let (org, bucket) = &knock.charged;
         if let Err(Refusal::Failed(error)) = self.rates.allowance(org, bucket, self.key_rate()).take(1).await {
             return Refusal::Failed(error);
         }
-        let event = Event::new("door.forbidden", "session", knock.session).with("reason", why);
+        let event = Event::new(EventKind::DoorForbidden, "session", knock.session).with("reason", why);
         let noted = self.note_forbidden(&self.rows_of(&knock.org), &knock.by, event).await;
         noted.map_or_else(Refusal::Failed, |()| Refusal::Forbidden)
     }

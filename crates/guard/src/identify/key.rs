@@ -1,9 +1,9 @@
-//! API keys, as the doors and the management API meet them.
+//! API keys, as the doors and the management API see them.
 
 use std::sync::Arc;
 
 use base::secret::SecretHash;
-use base::{KeyId, OrgId, ScopeSet, SessionId, Timestamp};
+use base::{EventKind, KeyId, OrgId, ScopeSet, SessionId, Timestamp};
 use store::params;
 
 use super::{KEY_PREFIX, sql};
@@ -12,25 +12,25 @@ use crate::guard::Guard;
 use crate::keys::{AgentCover, ProjectCover};
 use crate::refusal::Refusal;
 
-/// What a presented `rsk_…` turned out to be.
+/// The meaning of an `rsk_…` key.
 pub(crate) enum Presented {
-    /// The instance admin's key, by its hash: it acts in any org.
+    /// The hash of the instance admin's key, which works in any org.
     InstanceAdmin(SecretHash),
     /// An org's key.
     Key(KeyRow),
 }
 
-/// A key of an org.
+/// An org's key.
 pub(crate) struct KeyRow {
     pub(crate) id: KeyId,
     pub(crate) org: OrgId,
-    /// Whether it, or the key that it lives and dies with, was revoked or has expired.
+    /// Whether it, or the key that opened its session, was revoked or has expired.
     pub(crate) is_dead: bool,
     pub(crate) scopes: ScopeSet,
     pub(crate) cover: ProjectCover,
     /// The registered agents that it may open sessions for.
     pub(crate) agents: AgentCover,
-    /// The one session it is good for, if it was minted for one.
+    /// The only session it works for, if it was created for one.
     pub(crate) session: Option<SessionId>,
     /// The key that opened that session.
     pub(crate) parent: Option<KeyId>,
@@ -40,14 +40,14 @@ pub(crate) struct KeyRow {
 }
 
 impl KeyRow {
-    /// The key whose bucket this one draws from: sessions share their opener's.
+    /// The key whose rate bucket is charged: session keys share their opener's.
     pub(crate) fn bucket_name(&self) -> String {
         self.parent.as_ref().unwrap_or(&self.id).to_string()
     }
 }
 
 impl Guard {
-    /// Looks a presented secret up. Whatever is wrong with it, the answer is the same.
+    /// Looks up a key. All failures have the same answer.
     pub(crate) async fn presented_key(&self, secret: &str) -> Result<Presented, Refusal> {
         match self.remembered_key(secret).await? {
             Presented::Key(key) if key.is_dead => Err(Refusal::Unauthorized),
@@ -55,15 +55,16 @@ impl Guard {
         }
     }
 
-    /// The same, and a dead key is found too, for as long as it is remembered.
+    /// Like [`Guard::presented_key`], but also finds an invalid key while it is still stored.
     pub(super) async fn remembered_key(&self, secret: &str) -> Result<Presented, Refusal> {
         if !secret.starts_with(KEY_PREFIX) {
             return Err(Refusal::Unauthorized);
         }
         let hash = SecretHash::of(secret);
-        let org = self.store.first(sql::ORG_OF_KEY, &params![hash.hex()], |row| Ok(OrgId::from_row(row.text(0)?))).await?;
+        let org = self.store.first(sql::ORG_OF_KEY, &params![hash.hex()], |row| Ok(OrgId::from_row(row.text("org_id")?))).await?;
         let Some(org) = org else {
-            let admin = self.store.first(sql::INSTANCE_KEY, &params![hash.hex()], |row| Ok(hash.matches(row.text(0)?))).await?;
+            let admin =
+                self.store.first(sql::INSTANCE_KEY, &params![hash.hex()], |row| Ok(hash.matches(row.text("hash")?))).await?;
             return if admin == Some(true) { Ok(Presented::InstanceAdmin(hash)) } else { Err(Refusal::Unauthorized) };
         };
         self.key_row(&org, hash).await.map(Presented::Key)
@@ -75,28 +76,28 @@ impl Guard {
         let row = self
             .rows_of(org)
             .first(sql::KEY, &params![hash.hex()], |row| {
-                let revoked = row.get::<Option<Timestamp>>(6)?.is_some() || row.get::<Option<Timestamp>>(8)?.is_some();
-                let expiries = [row.get::<Option<Timestamp>>(5)?, row.get::<Option<Timestamp>>(7)?];
+                let revoked = row.get::<Option<Timestamp>>("revoked_at")?.is_some()
+                    || row.get::<Option<Timestamp>>("parent_revoked_at")?.is_some();
+                let expiries = [row.get::<Option<Timestamp>>("expires_at")?, row.get::<Option<Timestamp>>("parent_expires_at")?];
                 let expires_at = expiries.into_iter().flatten().min();
                 Ok(KeyRow {
-                    id: KeyId::from_row(row.text(0)?),
+                    id: KeyId::from_row(row.text("id")?),
                     org: *org,
                     is_dead: revoked || expires_at.is_some_and(|expires_at| expires_at <= now),
-                    scopes: ScopeSet::from_row(row.text(1)?),
-                    cover: ProjectCover::from_row(row.get::<Option<String>>(2)?.as_deref())?,
-                    session: row.get::<Option<String>>(3)?.map(|id| SessionId::from_row(&id)),
-                    parent: row.get::<Option<String>>(4)?.map(|id| KeyId::from_row(&id)),
+                    scopes: ScopeSet::from_row(row.text("scopes")?),
+                    cover: ProjectCover::from_row(row.get::<Option<String>>("project_ids")?.as_deref())?,
+                    session: row.get::<Option<String>>("session_id")?.map(|id| SessionId::from_row(&id)),
+                    parent: row.get::<Option<String>>("parent_key_id")?.map(|id| KeyId::from_row(&id)),
                     expires_at,
                     change_number,
-                    agents: AgentCover::from_row(row.get::<Option<String>>(9)?.as_deref())?,
+                    agents: AgentCover::from_row(row.get::<Option<String>>("agent_ids")?.as_deref())?,
                 })
             })
             .await?;
         row.ok_or(Refusal::Unauthorized)
     }
 
-    /// Makes `secret` the instance admin's key of `node`; the one it had before is dead, and so are the keys of the sessions that
-    /// it opened.
+    /// Makes `secret` the instance admin's key of `node`. Revokes its previous key, and the keys of the sessions that key opened.
     pub async fn remember_instance_key(&self, secret: &str, node: &str) -> base::Result<()> {
         let (hash, node, now) = (SecretHash::of(secret).hex(), node.to_owned(), self.clock.now());
         self.store
@@ -105,14 +106,14 @@ impl Guard {
                 tx.execute(sql::REMEMBER_INSTANCE_KEY, &params![hash, node, now])
             })
             .await?;
-        // A start that is cut short here is made up for by the next.
-        for org in self.store.query(sql::ORGS_WITH_ORPHANS, &[], |row| Ok(OrgId::from_row(row.text(0)?))).await? {
+        // If this is interrupted, the next start does the rest.
+        for org in self.store.query(sql::ORGS_WITH_ORPHANS, &[], |row| Ok(OrgId::from_row(row.text("org_id")?))).await? {
             let ledger = Arc::clone(&self.ledger);
-            let rows = self.rows_of(&org);
-            let write = rows.write(move |tx| {
+            let change = self.own_change(&org);
+            let write = change.write(move |tx| {
                 let keys = tx.execute(sql::REVOKE_ORPHANS, &params![now])?;
                 tx.bump()?;
-                let event = Event::new("session.keys_revoked", "org", org).with("keys", keys);
+                let event = Event::new(EventKind::SessionKeysRevoked, "org", org).with("keys", keys);
                 ledger.write(tx, &By::system(), event.with("reason", "instance_admin_key_replaced"))
             });
             write.await?;
@@ -120,7 +121,7 @@ impl Guard {
         Ok(())
     }
 
-    /// Mints a secret of the form that instance admins' keys have.
+    /// Creates a secret for an instance admin's key.
     pub fn mint_instance_key() -> String {
         base::secret::mint(crate::keys::SECRET_PREFIX)
     }

@@ -1,6 +1,6 @@
-//! Who a request is: from the credential it presents to a [`Caller`], remembered until the org's change number moves.
+//! Identifies the caller of a request by its credential. A [`Caller`] is cached until the org's change number moves.
 //!
-//! The number is read before the rows, so a cached caller can only ever be too old, never wrongly fresh.
+//! The change number is read before the rows, so a cached caller never counts as newer than its rows.
 
 mod agent;
 mod forbidden;
@@ -11,8 +11,9 @@ pub(crate) mod sql;
 use std::sync::Arc;
 
 use base::secret::SecretHash;
-use base::{Principal, SessionId, Timestamp};
+use base::{Principal, ProjectId, ProjectView, SessionId, Timestamp};
 use policy::Compiled;
+use store::Row;
 
 use crate::guard::Guard;
 use crate::rate::{Allowance, UnderWay};
@@ -20,26 +21,26 @@ use crate::refusal::Refusal;
 
 pub(crate) use key::Presented;
 
-/// What every API key begins with.
+/// The prefix of every API key.
 pub(crate) const KEY_PREFIX: &str = "rsk_";
 
-/// The bucket that the instance admin draws on in an org.
+/// The name of the instance admin's rate bucket in an org.
 const INSTANCE_BUCKET: &str = "instance";
 
-/// A caller is remembered by what it presented, and where.
+/// The cache key of a caller: its credential and the door.
 #[derive(Clone, PartialEq, Eq, Hash)]
 pub(crate) enum CredentialKey {
     Session(SecretHash, SessionId),
     Token(SecretHash),
 }
 
-/// A principal, and what the door must look at again on every request.
+/// A principal, and the deadlines that are checked on every request.
 pub struct Caller {
     principal: Principal,
     change_number: u64,
-    /// When the credential stops being one (401).
+    /// When the credential expires (401).
     credential_expires_at: Option<Timestamp>,
-    /// When the session ends by itself (410).
+    /// When the session expires (410).
     session_expires_at: Option<Timestamp>,
     allowance: Allowance,
     policies: Arc<Compiled>,
@@ -51,30 +52,40 @@ impl Caller {
         &self.principal
     }
 
-    /// The org's change number when this caller was read: what is derived from it may be kept for as long as it stands.
+    /// The org's change number when this caller was read. Data derived from the caller may be cached while it stays the same.
     pub fn change_number(&self) -> u64 {
         self.change_number
     }
 
-    /// The policies that decide for it.
+    /// The policies that apply to it.
     pub fn policies(&self) -> &Compiled {
         &self.policies
     }
 
-    /// Takes `calls` from the caller's rate limit, then from its org's: all or none of each.
+    /// Charges `calls` to the rate limits of the caller and its org, all or none for each.
     pub async fn take(&self, calls: u32) -> Result<(), Refusal> {
         self.allowance.take(calls).await
     }
 
-    /// Takes one call from the rate limit and a place among the requests under way, before anything of the request is read.
+    /// Charges one call and takes a slot, before the request's body is read.
     pub async fn begin(&self) -> Result<UnderWay, Refusal> {
         self.allowance.take(1).await?;
         self.allowance.enter()
     }
 }
 
+/// The project that a session or an agent is in.
+fn project_from_row(row: &Row<'_>) -> base::Result<ProjectView> {
+    Ok(ProjectView {
+        id: ProjectId::from_row(row.text("project_id")?),
+        has_root: row.get::<Option<String>>("root")?.is_some(),
+        memory_enabled: row.get("memory_enabled")?,
+        graph_enabled: row.get("graph_enabled")?,
+    })
+}
+
 impl Guard {
-    /// The remembered caller, if nothing has changed since it was read.
+    /// The cached caller, if the org has not changed since.
     async fn remembered(&self, credential: &CredentialKey) -> Result<Option<Arc<Caller>>, Refusal> {
         let Some(caller) = self.callers.get(credential) else {
             return Ok(None);
@@ -85,7 +96,7 @@ impl Guard {
         self.still_good(&caller).map(|()| Some(caller))
     }
 
-    /// Time passes without a change number.
+    /// Checks the deadlines, because expiry does not move the change number.
     fn still_good(&self, caller: &Caller) -> Result<(), Refusal> {
         let now = self.clock.now();
         if caller.credential_expires_at.is_some_and(|expires_at| expires_at <= now) {
@@ -98,7 +109,7 @@ impl Guard {
     }
 }
 
-/// The secret of an `Authorization: Bearer …` header.
+/// The token of an `Authorization: Bearer …` header.
 pub(crate) fn bearer(authorization: Option<&str>) -> Result<&str, Refusal> {
     let (scheme, secret) = authorization.and_then(|value| value.trim().split_once(' ')).ok_or(Refusal::Unauthorized)?;
     let secret = secret.trim();
@@ -110,7 +121,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn bearer_headers() {
+    fn bearer_header_is_parsed() {
         assert_eq!(bearer(Some("Bearer abc")).ok(), Some("abc"));
         assert_eq!(bearer(Some("bearer  abc ")).ok(), Some("abc"));
         for bad in [None, Some(""), Some("Bearer"), Some("Bearer "), Some("Basic abc"), Some("abc")] {

@@ -4,25 +4,24 @@ use std::sync::Arc;
 
 use base::secret::SecretHash;
 use base::{
-    Actor, AgentId, Allowlist, KeyId, OrgId, Principal, ProjectId, ProjectView, RequestId, ScopeSet, SessionId, Timestamp,
-    ToolNames,
+    Actor, AgentId, Allowlist, KeyId, OrgId, Principal, ProjectView, RequestId, ScopeSet, SessionId, Timestamp, ToolNames,
 };
 use policy::Compiled;
 use store::params;
 
 use super::forbidden::Knock;
 use super::key::KeyRow;
-use super::{Caller, CredentialKey, Presented, bearer, sql};
+use super::{Caller, CredentialKey, Presented, bearer, project_from_row, sql};
 use crate::agents::Bounds;
 use crate::guard::Guard;
-use crate::keys::ProjectCover;
+use crate::keys::{AgentCover, ProjectCover};
 use crate::refusal::Refusal;
 use crate::sessions::allowlist_from_row;
 
-/// A session and its project, as the door needs them.
+/// A session and its project.
 struct SessionRow {
     agent: Option<AgentId>,
-    /// What the session may have at most: what its registered agent has now.
+    /// The session's bounds: the current rights of its registered agent.
     bounds: Bounds,
     label: Option<String>,
     work_type: Option<String>,
@@ -34,13 +33,15 @@ struct SessionRow {
     plan_has_graph: bool,
 }
 
-/// What the presented key allows in the session's org.
+/// The rights of a key in the session's org.
 struct KeyInSession {
     key: Option<KeyId>,
     scopes: ScopeSet,
     expires_at: Option<Timestamp>,
     bucket_name: String,
     change_number: u64,
+    /// The registered agents that it may open sessions for. A session's own key covers the session's agent.
+    agents: AgentCover,
 }
 
 impl SessionRow {
@@ -50,7 +51,7 @@ impl SessionRow {
 }
 
 impl Guard {
-    /// Identifies a request at the session door. Refuses in the contract's order: 401, 404, 403, 410.
+    /// Identifies a request at the session door. Refuses in the order of the contract: 401, 404, 403, 410.
     pub async fn identify_session(
         &self,
         authorization: Option<&str>,
@@ -76,7 +77,7 @@ impl Guard {
         };
         let org = self
             .store
-            .first(sql::ORG_OF_SESSION, &params![id], |row| Ok(OrgId::from_row(row.text(0)?)))
+            .first(sql::ORG_OF_SESSION, &params![id], |row| Ok(OrgId::from_row(row.text("org_id")?)))
             .await?
             .ok_or(Refusal::SessionNotFound)?;
         let knock = Knock::new(&presented, &org, &id, *request);
@@ -88,22 +89,24 @@ impl Guard {
         if !key.1.covers(&row.project.id) {
             return Err(self.record_forbidden(&knock, "project_not_covered").await);
         }
+        if row.agent.is_some_and(|agent| !key.0.agents.covers(&agent)) {
+            return Err(self.record_forbidden(&knock, "agent_not_covered").await);
+        }
         if row.ended {
             return Err(Refusal::SessionEnded);
         }
         let is_instance_admin = key.0.key.is_none();
-        let policies = self.policies_in_force(&org, key.0.change_number).await?;
+        let policies = self.active_policies(&org, key.0.change_number).await?;
         let caller = Arc::new(self.session_caller(org, id, key.0, row, policies));
         self.still_good(&caller)?;
-        // No org's change number tells when the instance admin's key dies, so that one is looked up each time.
+        // No org's change number moves when the instance admin's key is revoked, so it is looked up on every request.
         if !is_instance_admin {
             self.callers.insert(credential, Arc::clone(&caller));
         }
         Ok(caller)
     }
 
-    /// How a dead key is refused. The own key of a session that is over learns that (410): its holder opens another session and
-    /// need not wonder about the key.
+    /// The refusal for an invalid key. The own key of a session that is over gets 410, so that its holder knows to open another session.
     async fn refusal_of_dead(&self, key: &KeyRow, session: Option<&SessionId>) -> Refusal {
         let (Some(own), true) = (key.session, key.session.as_ref() == session) else {
             return Refusal::Unauthorized;
@@ -130,6 +133,7 @@ impl Guard {
                     expires_at: None,
                     bucket_name: super::INSTANCE_BUCKET.to_owned(),
                     change_number,
+                    agents: AgentCover::All,
                 };
                 Ok((key, ProjectCover::All))
             }
@@ -142,10 +146,11 @@ impl Guard {
                 let key = KeyInSession {
                     key: Some(row.id),
                     scopes: row.scopes,
-                    // A session's own key lives as long as its session, which then answers 410.
+                    // A session's own key is valid as long as its session, which then answers 410.
                     expires_at: row.expires_at.filter(|_| row.session.is_none()),
                     bucket_name,
                     change_number: row.change_number,
+                    agents: if row.session.is_some() { AgentCover::All } else { row.agents },
                 };
                 Ok((key, row.cover))
             }
@@ -156,28 +161,23 @@ impl Guard {
         let row = self
             .rows_of(org)
             .first(sql::SESSION, &params![id], |row| {
-                let agent = row.get::<Option<String>>(0)?.map(|id| AgentId::from_row(&id));
-                let bounds = match (&agent, row.get::<Option<String>>(12)?) {
+                let agent = row.get::<Option<String>>("agent_id")?.map(|id| AgentId::from_row(&id));
+                let bounds = match (&agent, row.get::<Option<String>>("agent_scopes")?) {
                     (None, _) => Bounds::NONE,
-                    (Some(_), Some(scopes)) => Bounds::read(&scopes, row.text(13)?)?,
+                    (Some(_), Some(scopes)) => Bounds::read(&scopes, row.text("agent_tools")?)?,
                     (Some(_), None) => Bounds::of_no_agent(),
                 };
                 Ok(SessionRow {
                     agent,
                     bounds,
-                    label: row.get(1)?,
-                    work_type: row.get(2)?,
-                    allowlist: allowlist_from_row(row.get::<Option<String>>(3)?.as_deref())?,
-                    tool_names: ToolNames::parse(row.text(4)?).unwrap_or_default(),
-                    expires_at: row.get(5)?,
-                    ended: row.get::<Option<Timestamp>>(6)?.is_some(),
-                    project: ProjectView {
-                        id: ProjectId::from_row(row.text(7)?),
-                        has_root: row.get::<Option<String>>(8)?.is_some(),
-                        memory_enabled: row.get(9)?,
-                        graph_enabled: row.get(10)?,
-                    },
-                    plan_has_graph: row.get(11)?,
+                    label: row.get("agent_label")?,
+                    work_type: row.get("work_type")?,
+                    allowlist: allowlist_from_row(row.get::<Option<String>>("tools")?.as_deref())?,
+                    tool_names: ToolNames::parse(row.text("tool_names")?).unwrap_or_default(),
+                    expires_at: row.get("expires_at")?,
+                    ended: row.get::<Option<Timestamp>>("ended_at")?.is_some(),
+                    project: project_from_row(row)?,
+                    plan_has_graph: row.get("plan_has_graph")?,
                 })
             })
             .await?;

@@ -1,4 +1,4 @@
-//! Which projects a key covers and which agents it may open sessions for: all of its org's, those to come too, or a list.
+//! Which projects a key covers, and which agents it may open sessions for: all of the org's, including future ones, or a list.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -8,7 +8,7 @@ use base::{AgentId, Error, Kind, ProjectId, Result};
 /// `"all"` or a list of ids.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Cover<T> {
-    /// Every one of the org.
+    /// All of the org.
     All,
     /// Only these.
     Only(Arc<BTreeSet<T>>),
@@ -22,7 +22,7 @@ pub type AgentCover = Cover<AgentId>;
 
 /// An id that a cover can list.
 pub trait Listed: Copy + Ord {
-    /// What a caller is told who would hand out more than it has.
+    /// The error for a caller that would grant more than it has.
     const MORE_THAN_YOURS: &'static str;
 
     /// The id as text.
@@ -33,7 +33,7 @@ pub trait Listed: Copy + Ord {
 }
 
 impl Listed for ProjectId {
-    const MORE_THAN_YOURS: &'static str = "nobody hands out more than they have: your key does not cover these projects";
+    const MORE_THAN_YOURS: &'static str = "you cannot grant more than you have; your key does not cover these projects";
 
     fn text(&self) -> &str {
         self.as_str()
@@ -45,8 +45,7 @@ impl Listed for ProjectId {
 }
 
 impl Listed for AgentId {
-    const MORE_THAN_YOURS: &'static str =
-        "nobody hands out more than they have: your key may not open sessions for these agents (its `agents` does not list them)";
+    const MORE_THAN_YOURS: &'static str = "you cannot grant more than you have; your key's `agents` does not list these agents";
 
     fn text(&self) -> &str {
         self.as_str()
@@ -58,12 +57,12 @@ impl Listed for AgentId {
 }
 
 impl<T: Listed> Cover<T> {
-    /// The cover of a list.
+    /// A cover of a list.
     pub fn only(ids: impl IntoIterator<Item = T>) -> Self {
         Self::Only(Arc::new(ids.into_iter().collect()))
     }
 
-    /// The cover of nothing.
+    /// An empty cover.
     pub fn none() -> Self {
         Self::only([])
     }
@@ -90,7 +89,7 @@ impl<T: Listed> Cover<T> {
         ids.into_iter().flatten()
     }
 
-    /// Whether `other` is no more than this.
+    /// Whether this cover includes `other`.
     pub(crate) fn holds(&self, other: &Self) -> bool {
         match (self, other) {
             (Cover::All, _) => true,
@@ -99,7 +98,7 @@ impl<T: Listed> Cover<T> {
         }
     }
 
-    /// Refuses to hand out `other` where it is more than this.
+    /// Refuses `other` if it exceeds this cover.
     pub(crate) fn require_cover(&self, other: &Self) -> Result<()> {
         if self.holds(other) {
             return Ok(());
@@ -107,8 +106,7 @@ impl<T: Listed> Cover<T> {
         Err(Error::new(Kind::NotPermitted, T::MORE_THAN_YOURS))
     }
 
-    /// The stored form: NULL for all, else a JSON array. Statements that list what lies in some projects look for an id in
-    /// quotes in it.
+    /// The stored form: NULL for all, otherwise a JSON array. Statements search it for an id in quotes.
     pub(crate) fn to_row(&self) -> Option<String> {
         match self {
             Cover::All => None,
@@ -134,7 +132,7 @@ mod tests {
     use base::Timestamp;
 
     #[test]
-    fn covers_read_back_and_narrow() {
+    fn covers_round_trip_and_narrow() {
         let project = |ms| ProjectId::new(Timestamp::from_ms(ms));
         let (one, two) = (project(1), project(2));
         let some = ProjectCover::only([one]);
@@ -147,7 +145,7 @@ mod tests {
     }
 
     #[test]
-    fn a_cover_of_nothing_is_not_one_of_everything() {
+    fn empty_cover_is_not_a_full_cover() {
         let none = AgentCover::none();
         assert_eq!(none.to_row().as_deref(), Some("[]"));
         assert_eq!(AgentCover::from_row(Some("[]")).unwrap(), none);

@@ -1,18 +1,18 @@
-//! Keys at the moment they are made: an org's first, a session's, any other.
+//! Creation of keys: an org's first key, a session's key, and all others.
 
 use base::secret::{SecretHash, mint};
-use base::{KeyId, OrgId, Result, ScopeSet, SessionId, Timestamp, UserId};
+use base::{KeyId, OrgId, Result, ScopeSet, SessionId, Timestamp};
 use store::{OrgTx, params};
 
 use super::{AgentCover, Key, NewKey, ProjectCover, SECRET_PREFIX, sql};
-use crate::access::{Access, Who};
+use crate::access::{Access, Manager};
 use crate::audit::Event;
-use crate::standing::Standing;
+use crate::change::Standing;
 
-/// How much of a key may be shown after it was minted.
+/// How many characters of a key are shown after its creation.
 const SHOWN_CHARS: usize = SECRET_PREFIX.len() + 6;
 
-/// A key at the one moment its secret is known.
+/// A new key with its secret.
 #[derive(Clone, Debug)]
 pub struct MintedKey {
     /// The key.
@@ -40,21 +40,21 @@ impl MintedKey {
         Self { key, full_key }
     }
 
-    /// A key that `maker` makes.
-    pub(super) fn made_by(maker: &Who, org: &OrgId, new: NewKey, now: Timestamp) -> Self {
+    /// A key created by `maker`.
+    pub(super) fn made_by(maker: &Manager, org: &OrgId, new: NewKey, now: Timestamp) -> Self {
         let mut minted = Self::new(org, new, now);
         minted.key.created_by = Some(maker.label());
         minted
     }
 
-    /// The first key of a new org, which may do everything in it.
+    /// The first key of a new org, with all rights in it.
     pub(crate) fn first_of(org: &OrgId, now: Timestamp) -> Self {
         let (cover, scopes, agents) = (ProjectCover::All, ScopeSet::EVERYTHING, Some(AgentCover::All));
         let new = NewKey { name: "first key".to_owned(), cover, scopes, agents, expires_at: None };
-        Self::made_by(&Who::InstanceAdmin, org, new, now)
+        Self::made_by(&Manager::InstanceAdmin, org, new, now)
     }
 
-    /// Keeps it, and says what goes on the record.
+    /// Stores the key and returns its audit event.
     pub(crate) fn keep(&self, tx: &mut OrgTx<'_, '_>) -> Result<Event> {
         insert(tx, &self.key, self.hash(), None)?;
         Ok(self.key.minted_event())
@@ -65,7 +65,7 @@ impl MintedKey {
     }
 }
 
-/// The key of a session that `opener` is about to open.
+/// Creates the key for a session that `opener` is about to open.
 pub(crate) fn mint_for_session(opener: &Access, session: &SessionId, now: Timestamp, expires_at: Timestamp) -> MintedKey {
     let new = NewKey {
         name: format!("session {session}"),
@@ -77,33 +77,25 @@ pub(crate) fn mint_for_session(opener: &Access, session: &SessionId, now: Timest
     MintedKey::new(opener.org(), new, now)
 }
 
-/// Keeps it inside the transaction that opens the session.
+/// Stores the key in the transaction that opens the session.
 pub(crate) fn keep_for_session(tx: &mut OrgTx<'_, '_>, opener: &Access, session: &SessionId, minted: &MintedKey) -> Result<()> {
     let opener = match (&opener.who, &opener.standing) {
-        (Who::Key(id), _) => Opener::Key(*id),
-        (Who::User { id, .. }, _) => Opener::Other(id.to_string()),
-        (Who::InstanceAdmin, Standing::InstanceKey(key)) => Opener::Other(key.hex()),
-        (Who::InstanceAdmin, _) => Opener::Nobody,
+        (Manager::Key(id), _) => Opener::Key(*id),
+        (Manager::User { id, .. }, _) => Opener::Other(id.to_string()),
+        (Manager::InstanceAdmin, Standing::InstanceKey(key)) => Opener::Other(key.hex()),
+        (Manager::InstanceAdmin, _) => Opener::Nobody,
     };
     insert(tx, &minted.key, minted.hash(), Some((session, opener)))
 }
 
-/// What a session's key lives and dies with, beside its session.
+/// What a session's key depends on, in addition to its session.
 enum Opener {
     /// The key that opened it.
     Key(KeyId),
-    /// A person, or the instance admin's key by its hash.
+    /// A user, or the hash of the instance admin's key.
     Other(String),
     /// The server itself.
     Nobody,
-}
-
-/// Revokes the keys of the sessions that a person has opened.
-pub(crate) fn revoke_opened_by(tx: &mut OrgTx<'_, '_>, user: &UserId, now: Timestamp) -> Result<()> {
-    if tx.execute(sql::REVOKE_OPENED_BY, &params![user, now])? > 0 {
-        tx.bump()?;
-    }
-    Ok(())
 }
 
 fn insert(tx: &mut OrgTx<'_, '_>, key: &Key, hash: SecretHash, session: Option<(&SessionId, Opener)>) -> Result<()> {

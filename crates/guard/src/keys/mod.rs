@@ -1,4 +1,4 @@
-//! API keys of an org: minted once, shown once, known afterwards by their hash.
+//! API keys of an org. A key is shown once; afterwards only its hash is stored.
 
 mod cover;
 mod minted;
@@ -6,20 +6,21 @@ mod revoke;
 pub(crate) mod sql;
 
 use base::limits::PAGE_ROWS_MAX;
-use base::{Cursor, Error, KeyId, Kind, OrgId, Page, PageRequest, Result, ScopeSet, Timestamp};
+use base::{Cursor, Error, EventKind, KeyId, Kind, OrgId, Page, PageRequest, Result, ScopeSet, Timestamp};
 use store::{Row, params};
 
 pub use cover::{AgentCover, Cover, Listed, ProjectCover};
 pub use minted::MintedKey;
-pub(crate) use minted::{keep_for_session, mint_for_session, revoke_opened_by};
-pub use revoke::Revocation;
+pub(crate) use minted::{keep_for_session, mint_for_session};
+pub(crate) use revoke::Creator;
+pub use revoke::{Descendants, Revocation};
 
 use crate::access::Access;
 use crate::agents;
 use crate::audit::Event;
 use crate::tenants::{checked_name, start_of};
 
-/// What a full key begins with.
+/// The prefix of a key.
 pub(crate) const SECRET_PREFIX: &str = "rsk_live_";
 
 /// A key, without its secret.
@@ -31,59 +32,58 @@ pub struct Key {
     pub org: OrgId,
     /// Its name.
     pub name: String,
-    /// The first characters of the secret, to recognise it by.
+    /// The first characters of the secret, for recognition.
     pub prefix: String,
-    /// What it may do.
+    /// Its scopes.
     pub scopes: ScopeSet,
     /// Which projects it covers.
     pub cover: ProjectCover,
     /// Which registered agents it may open sessions for.
     pub agents: AgentCover,
-    /// Who made it: a key, a person, or the instance admin. Not known of some keys that older releases made.
+    /// The creator: a key, a user, or the instance admin. Unknown for some keys created by older releases.
     pub created_by: Option<String>,
-    /// When it was minted.
+    /// When it was created.
     pub created_at: Timestamp,
-    /// When it stops working, if ever.
+    /// When it expires, if ever.
     pub expires_at: Option<Timestamp>,
     /// When it was revoked.
     pub revoked_at: Option<Timestamp>,
 }
 
-/// What a new key is made from.
+/// Data of a new key.
 #[derive(Clone, Debug)]
 pub struct NewKey {
     /// Its name.
     pub name: String,
     /// Which projects it covers.
     pub cover: ProjectCover,
-    /// What it may do.
+    /// Its scopes.
     pub scopes: ScopeSet,
-    /// Which registered agents it may open sessions for. Without it none, or, for a key that may do everything, those of its
-    /// maker.
+    /// Which registered agents it may open sessions for. Default: none, or with all scopes the same agents as its creator.
     pub agents: Option<AgentCover>,
-    /// When it stops working.
+    /// When it expires.
     pub expires_at: Option<Timestamp>,
 }
 
 impl Key {
     fn from_row(org: &OrgId, row: &Row<'_>) -> Result<Self> {
         Ok(Self {
-            id: KeyId::from_row(row.text(0)?),
+            id: KeyId::from_row(row.text("id")?),
             org: *org,
-            name: row.get(1)?,
-            prefix: row.get(2)?,
-            scopes: ScopeSet::from_row(row.text(3)?),
-            cover: ProjectCover::from_row(row.get::<Option<String>>(4)?.as_deref())?,
-            created_at: row.get(5)?,
-            expires_at: row.get(6)?,
-            revoked_at: row.get(7)?,
-            agents: AgentCover::from_row(row.get::<Option<String>>(8)?.as_deref())?,
-            created_by: row.get(9)?,
+            name: row.get("name")?,
+            prefix: row.get("prefix")?,
+            scopes: ScopeSet::from_row(row.text("scopes")?),
+            cover: ProjectCover::from_row(row.get::<Option<String>>("project_ids")?.as_deref())?,
+            created_at: row.get("created_at")?,
+            expires_at: row.get("expires_at")?,
+            revoked_at: row.get("revoked_at")?,
+            agents: AgentCover::from_row(row.get::<Option<String>>("agent_ids")?.as_deref())?,
+            created_by: row.get("created_by")?,
         })
     }
 
     fn minted_event(&self) -> Event {
-        Event::new("key.minted", "key", self.id)
+        Event::new(EventKind::KeyMinted, "key", self.id)
             .with("name", self.name.as_str())
             .with("scopes", self.scopes.to_row())
             .with_some("projectIds", self.cover.to_row())
@@ -103,20 +103,20 @@ impl Access {
 }
 
 impl Keys<'_> {
-    /// Mints a key with at most the caller's scopes, projects and agents.
+    /// Creates a key with at most the caller's scopes, projects and agents.
     pub async fn mint(&self, new: NewKey) -> Result<MintedKey> {
         let access = self.0;
         access.require_cover(new.scopes)?;
         let now = access.clock.now();
         let expires_at = new.expires_at.or(access.expires_at);
         if access.expires_at.is_some_and(|own| expires_at > Some(own)) {
-            return Err(Error::new(Kind::NotPermitted, "nobody hands out more than they have: the key would outlive yours"));
+            return Err(Error::new(Kind::NotPermitted, "you cannot grant more than you have; the key must not outlive yours"));
         }
         if expires_at.is_some_and(|expires_at| expires_at <= now) {
-            return Err(Error::invalid("expiresAt", "the key would be dead already: name a time to come"));
+            return Err(Error::new(Kind::InvalidParams, "`expiresAt` must be in the future"));
         }
         let is_everything = new.scopes.covers(ScopeSet::EVERYTHING);
-        // Those that are handed on need not exist any more; those that are named do.
+        // Inherited agents may have been deleted since. Agents named in the request must exist.
         let named = new.agents.clone().unwrap_or_else(AgentCover::none);
         let agents = new.agents.clone().or_else(|| is_everything.then(|| access.agents.clone()));
         let new = NewKey { name: checked_name(&new.name)?, agents, expires_at, ..new };
@@ -143,17 +143,16 @@ impl Keys<'_> {
     pub async fn get(&self, id: &KeyId) -> Result<Option<Key>> {
         let key = self.0.rows.first(sql::GET, &params![id], |row| Key::from_row(self.0.org(), row)).await?;
         if key.as_ref().is_some_and(|key| !self.0.cover.holds(&key.cover)) {
-            return Err(Error::new(Kind::NotPermitted, "a key for some projects does not see one for more"));
+            return Err(Error::new(Kind::NotPermitted, "your key covers fewer projects than this one, so it may not see it"));
         }
         Ok(key)
     }
 
-    /// Those that cover no more than the caller's, newest first; those of sessions live and die with their session and are not
-    /// listed.
+    /// Lists keys that cover no more than the caller's, newest first. The keys of sessions are not listed.
     pub async fn list(&self, page: &PageRequest) -> Result<Page<Key>> {
         let cursor_of = |key: &Key| Cursor { created_at: key.created_at, id: key.id.to_string() };
-        // Whether one list of projects holds another is nothing that both engines can say: a narrow caller's page is filled
-        // from as many reads as it takes.
+        // SQL that works on both engines cannot compare lists of projects. So a limited caller's page is filtered here and may need
+        // several reads.
         let rows = if self.0.cover.is_all() { page.rows } else { PAGE_ROWS_MAX };
         let (mut next, mut found) = (PageRequest { rows, after: page.after.clone() }, Vec::new());
         loop {

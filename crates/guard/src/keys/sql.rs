@@ -18,7 +18,7 @@ pub(crate) const GET: &str = concat!(columns!(), "id = ?2");
 pub(crate) const LIST: &str =
     concat!(columns!(), "(created_at < ?2 OR (created_at = ?2 AND id < ?3)) ORDER BY created_at DESC, id DESC LIMIT ?4");
 
-/// The keys that `?2` minted, and those that these minted, and so on, as far as they are alive at `?3`.
+/// The keys that the key or user `?2` created, directly or through other keys, that are valid at `?3`.
 pub(crate) const MINTED_BY: &str = concat!(
     "WITH RECURSIVE line (id) AS (
        SELECT id FROM keys WHERE org_id = ?1 AND created_by = ?2
@@ -31,11 +31,7 @@ pub(crate) const MINTED_BY: &str = concat!(
 pub(crate) const REVOKE: &str =
     "UPDATE keys SET revoked_at = ?3 WHERE org_id = ?1 AND id = ?2 AND revoked_at IS NULL AND session_id IS NULL";
 
-/// `?2` is a person who opened sessions, `?3` the time.
-pub(crate) const REVOKE_OPENED_BY: &str =
-    "UPDATE keys SET revoked_at = ?3 WHERE org_id = ?1 AND opened_by = ?2 AND revoked_at IS NULL";
-
-/// A session's key expires with its session and is revoked when that is ended.
+/// A session's key expires with its session and is revoked when the session is ended.
 pub(crate) const ANY_DEAD_SESSION_KEY: &str = "SELECT id FROM keys
      WHERE org_id = ?1 AND session_id IS NOT NULL AND (expires_at <= ?2 OR revoked_at <= ?2) LIMIT 1";
 

@@ -1,4 +1,4 @@
-//! What the gate would say to someone, and which policy made it so, without anyone calling.
+//! Explains what the gate would decide for a caller, and which policy decides, without a call.
 
 use std::collections::BTreeMap;
 
@@ -8,12 +8,12 @@ use base::{
 use policy::{Decision, Document, Input};
 use serde_json::Value;
 
-use super::{Policies, Policy};
+use super::{Policies, Policy, active};
 use crate::admit::may_ask;
 use crate::agents::Bounds;
 use crate::spec::Spec;
 
-/// Who would call.
+/// The hypothetical caller.
 #[derive(Clone, Copy, Debug)]
 pub enum Subject {
     /// A registered agent, at the agent door.
@@ -22,28 +22,28 @@ pub enum Subject {
     Session(SessionId),
 }
 
-/// What the gate would say.
+/// The gate's decision.
 #[derive(Debug)]
 pub struct Explanation {
-    /// What stands before policy: scope, allowlist, capability and the arguments' schema.
+    /// The checks before policy: scope, allowlist, capability and the arguments' schema.
     pub before_policy: Result<()>,
-    /// What policy says.
+    /// The policy decision.
     pub decision: Decision,
-    /// Which policies were asked.
+    /// The hash of the evaluated policies.
     pub policy_set: String,
 }
 
 impl Explanation {
-    /// Whether the call would be let through, or the tool listed.
+    /// Whether the call would be allowed, or the tool listed.
     pub fn is_allowed(&self) -> bool {
         self.before_policy.is_ok() && self.decision.allowed
     }
 }
 
 impl Policies<'_> {
-    /// What the gate would say to `subject` about a tool: for these arguments, or whether it is listed when there are none.
-    /// `check` looks at the arguments as a call would, after scope and allowlist and before policy.
-    /// `candidates` take the place of the stored policies of the same name. `None` when there is no such subject.
+    /// Explains the gate's decision about a tool for `subject`: for these arguments, or whether it is listed without arguments.
+    /// `check` validates the arguments as in a call, after scope and allowlist and before policy.
+    /// `candidates` replace the stored policies of the same name. `None` if there is no such subject.
     pub async fn explain(
         &self,
         subject: Subject,
@@ -56,17 +56,17 @@ impl Policies<'_> {
             return Ok(None);
         };
         let compiled = if candidates.is_empty() {
-            self.in_force().await?
+            self.active().await?
         } else {
-            // Trying out costs a compilation that nobody else has a use for.
+            // A trial set is not cached, because nobody else uses it.
             self.access.require(Scope::PoliciesWrite)?;
             let _turn = self.guard.turn().await?;
             let stored = self.list().await?.into_iter().filter_map(Policy::into_document);
             let documents: BTreeMap<_, _> = stored.chain(candidates).map(|document| (document.id.clone(), document)).collect();
-            self.guard.in_force.compile_once(documents.into_values().collect()).await?
+            active::compile_once(self.model().await?, documents.into_values().collect()).await?
         };
         let input = arguments.map_or(Input::Any, Input::These);
-        let decision = compiled.decide(&principal, self.guard.clock.now(), spec.name, input);
+        let decision = compiled.decide(&principal, self.guard.clock.now(), &spec.name, input);
         let policy_set = compiled.hash().to_owned();
         let before_policy = may_ask(&principal, spec).and_then(|()| arguments.map_or(Ok(()), check));
         Ok(Some(Explanation { before_policy, decision, policy_set }))
@@ -124,7 +124,7 @@ impl Policies<'_> {
 
     async fn project(&self, id: &ProjectId) -> Result<ProjectView> {
         let project = self.access.projects().get(id).await?;
-        let project = project.ok_or_else(|| Error::internal("an agent or session without its project"))?;
+        let project = project.ok_or_else(|| Error::internal("the project of the agent or session is missing"))?;
         Ok(ProjectView {
             id: project.id,
             has_root: project.root.is_some(),

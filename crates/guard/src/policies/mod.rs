@@ -1,12 +1,12 @@
-//! Policies of an org: what may be saved, what is in force, and the compiled set that decides.
+//! Policies of an org: saving, versions, and the compiled set that decides.
 
+mod active;
 mod explain;
-mod in_force;
 pub(crate) mod sql;
 
 use std::sync::Arc;
 
-use base::{Error, Kind, Result, Timestamp, limits};
+use base::{Error, EventKind, Kind, Result, Timestamp, limits};
 use policy::{Finding, Flagged, Mode};
 use sha2::{Digest, Sha256};
 use store::{OrgTx, Row, params};
@@ -15,10 +15,11 @@ use crate::access::Access;
 use crate::audit::{By, Event, Ledger};
 use crate::guard::Guard;
 
+pub(crate) use active::ActivePolicies;
+pub use active::{Modelling, Vocabulary};
 pub use explain::{Explanation, Subject};
-pub(crate) use in_force::InForce;
 
-/// The policy that every new org starts with, in plain sight, to be changed or deleted like any other.
+/// The starter policy of every new org. It can be changed or deleted like any other.
 const STARTER_ID: &str = "starter";
 
 /// One version of a policy.
@@ -26,28 +27,28 @@ const STARTER_ID: &str = "starter";
 pub struct Policy {
     /// Its name, unique in the org.
     pub id: String,
-    /// Which version this is, from 1.
+    /// The version, from 1.
     pub version: u32,
-    /// Its text; none in the version that deleted it.
+    /// Its text. `None` in the version that deleted it.
     pub cedar: Option<String>,
-    /// Whether it decides or is only tried.
+    /// Whether it is enforced or log-only.
     pub mode: Mode,
-    /// Who wrote this version.
+    /// The author of this version.
     pub created_by: String,
-    /// When.
+    /// When it was saved.
     pub created_at: Timestamp,
 }
 
 impl Policy {
     fn from_row(row: &Row<'_>) -> Result<Self> {
         Ok(Self {
-            id: row.get(0)?,
-            version: u32::try_from(row.get::<i64>(1)?).unwrap_or(u32::MAX),
-            cedar: row.get(2)?,
-            // A word that this release does not know must not switch a policy off.
-            mode: Mode::parse(row.text(3)?).unwrap_or(Mode::Enforce),
-            created_by: row.get(4)?,
-            created_at: row.get(5)?,
+            id: row.get("id")?,
+            version: u32::try_from(row.get::<i64>("version")?).unwrap_or(u32::MAX),
+            cedar: row.get("cedar")?,
+            // An unknown mode must not disable a policy.
+            mode: Mode::parse(row.text("mode")?).unwrap_or(Mode::Enforce),
+            created_by: row.get("created_by")?,
+            created_at: row.get("created_at")?,
         })
     }
 }
@@ -55,9 +56,9 @@ impl Policy {
 /// Why a policy was not saved.
 #[derive(Debug)]
 pub enum NotSaved {
-    /// Its text is wrong; nothing changed.
+    /// Its text has errors. Nothing changed.
     Findings(Vec<Finding>),
-    /// Something else.
+    /// Another error.
     Failed(Error),
 }
 
@@ -74,53 +75,62 @@ pub struct Policies<'a> {
 }
 
 impl Guard {
-    /// The policies of the org that `access` was let into. They hold in every project, so a key for some has no say in them.
+    /// The policies of the caller's org. They apply to every project, so a key limited to some projects may not manage them.
     pub fn policies<'a>(&'a self, access: &'a Access) -> Result<Policies<'a>> {
         access.require_reach(None)?;
         Ok(Policies { guard: self, access })
     }
-
-    /// What policies may speak of, as a Cedar schema.
-    pub fn policy_schema(&self) -> &str {
-        self.in_force.model().schema_text()
-    }
 }
 
 impl Policies<'_> {
-    /// Those in force or on trial, by name.
+    /// The Cedar schema for policies.
+    pub async fn schema(&self) -> Result<String> {
+        Ok(self.model().await?.schema_text().to_owned())
+    }
+
+    async fn model(&self) -> Result<Arc<policy::Model>> {
+        let number = self.guard.store.change_number(self.access.org()).await?;
+        self.guard.model_of(self.access.org(), number).await
+    }
+
+    /// The enforced and log-only policies, by name.
     pub async fn list(&self) -> Result<Vec<Policy>> {
         self.access.rows.query(sql::IN_FORCE, &[], Policy::from_row).await
     }
 
-    /// The versions of one, newest first; none when there never was one.
+    /// The versions of a policy, newest first. Empty if there never was one.
     pub async fn versions(&self, id: &str) -> Result<Vec<Policy>> {
         self.access.rows.query(sql::VERSIONS, &params![id, limits::PAGE_ROWS_MAX], Policy::from_row).await
     }
 
-    /// Stored policies that no longer fit what policies may speak of, or cannot be read at all.
+    /// Stored policies that do not match the schema any more, or cannot be parsed.
     pub async fn flagged(&self) -> Result<Vec<Flagged>> {
-        let compiled = self.in_force().await?;
-        let _turn = self.guard.turn().await?;
-        // Checking thousands of statements takes a while: not on a thread that serves others.
-        tokio::task::spawn_blocking(move || compiled.flagged().to_vec()).await.map_err(Error::internal)
+        let compiled = self.active().await?;
+        let turn = self.guard.turn().await?;
+        // Checking thousands of statements takes a while, so this does not run on a runtime thread.
+        let check = move || {
+            let _turn = turn;
+            compiled.flagged().to_vec()
+        };
+        tokio::task::spawn_blocking(check).await.map_err(Error::internal)
     }
 
-    async fn in_force(&self) -> Result<Arc<policy::Compiled>> {
+    async fn active(&self) -> Result<Arc<policy::Compiled>> {
         let number = self.guard.store.change_number(self.access.org()).await?;
-        self.guard.policies_in_force(self.access.org(), number).await
+        self.guard.active_policies(self.access.org(), number).await
     }
 
-    /// Everything that is wrong with a text.
+    /// Returns all errors of a text.
     pub async fn check(&self, cedar: &str) -> Result<Vec<Finding>> {
         let _turn = self.guard.turn().await?;
-        Ok(self.guard.in_force.check(cedar).await?.err().unwrap_or_default())
+        Ok(active::check(self.model().await?, cedar).await?.err().unwrap_or_default())
     }
 
-    /// Saves a policy: a new version, or the current one when nothing is different.
+    /// Saves a policy as a new version. Returns the current version if nothing changed.
     pub async fn put(&self, id: &str, cedar: &str, mode: Mode) -> Result<Policy, NotSaved> {
         let id = checked_id(id)?;
         let turn = self.guard.turn().await?;
-        let statements = self.guard.in_force.check(cedar).await?.map_err(NotSaved::Findings)?.len();
+        let statements = active::check(self.model().await?, cedar).await?.map_err(NotSaved::Findings)?.len();
         drop(turn);
         let statements = i64::try_from(statements).unwrap_or(i64::MAX);
         let (by, ledger, now) = (self.access.by(), self.access.ledger.clone(), self.access.clock.now());
@@ -137,9 +147,9 @@ impl Policies<'_> {
             supersede(tx, &id, version, Some((&cedar, statements)), mode, &author, now)?;
             ledger.write(tx, &by, saved_event(&id, version, &cedar, mode))?;
             if let Some(previous) = previous_mode.filter(|previous| *previous != mode) {
-                // Who switches a policy to a trial takes it out of force: that is an event of its own.
+                // Switching a policy to log-only stops its enforcement, so it has its own event.
                 let event =
-                    Event::new("policy.mode_changed", "policy", &id).with("from", previous.word()).with("to", mode.word());
+                    Event::new(EventKind::PolicyModeChanged, "policy", &id).with("from", previous.word()).with("to", mode.word());
                 ledger.write(tx, &by, event)?;
             }
             Ok(Policy { id: id.clone(), version, cedar: Some(cedar.clone()), mode, created_by: author.clone(), created_at: now })
@@ -147,7 +157,7 @@ impl Policies<'_> {
         Ok(write.await?)
     }
 
-    /// Takes a policy out of force. Its versions stay readable.
+    /// Deletes a policy. It no longer applies; its versions stay readable.
     pub async fn delete(&self, id: &str) -> Result<bool> {
         let (by, ledger, now) = (self.access.by(), self.access.ledger.clone(), self.access.clock.now());
         let (author, id) = (self.access.who().label(), id.to_owned());
@@ -158,7 +168,7 @@ impl Policies<'_> {
             };
             let version = next_version(tx, &id)?;
             supersede(tx, &id, version, None, mode, &author, now)?;
-            ledger.write(tx, &by, Event::new("policy.deleted", "policy", &id).with("version", version))?;
+            ledger.write(tx, &by, Event::new(EventKind::PolicyDeleted, "policy", &id).with("version", version))?;
             Ok(true)
         });
         write.await
@@ -166,23 +176,23 @@ impl Policies<'_> {
 }
 
 impl Guard {
-    /// Gives the starter policy to every org of a release that knew no policies: without one nothing would be permitted.
+    /// Adds the starter policy to orgs from releases without policies. Otherwise nothing would be permitted there.
     pub(crate) async fn give_starters(&self) -> Result<()> {
         loop {
-            let row = |row: &Row<'_>| Ok(base::OrgId::from_row(row.text(0)?));
+            let row = |row: &Row<'_>| Ok(base::OrgId::from_row(row.text("org_id")?));
             let orgs = self.store.query(sql::ORGS_WITHOUT, &params![limits::PAGE_ROWS_MAX], row).await?;
             if orgs.is_empty() {
                 return Ok(());
             }
             for org in orgs {
                 let (ledger, now) = (Arc::clone(&self.ledger), self.clock.now());
-                self.rows_of(&org).write(move |tx| write_starter(tx, &ledger, &By::system(), now)).await?;
+                self.own_change(&org).write(move |tx| write_starter(tx, &ledger, &By::system(), now)).await?;
             }
         }
     }
 }
 
-/// Gives an org that has never had a policy the one that everybody starts with.
+/// Adds the starter policy to an org that never had a policy.
 pub(crate) fn write_starter(tx: &mut OrgTx<'_, '_>, ledger: &Ledger, by: &By, now: Timestamp) -> Result<()> {
     if next_version(tx, STARTER_ID)? > 1 {
         return Ok(());
@@ -192,23 +202,24 @@ pub(crate) fn write_starter(tx: &mut OrgTx<'_, '_>, ledger: &Ledger, by: &By, no
     ledger.write(tx, by, saved_event(STARTER_ID, 1, policy::STARTER, Mode::Enforce))
 }
 
-/// All of an org's policies together have limits, too: they are read, compiled and asked together.
+/// Checks the limits for all policies of an org together, because they are read, compiled and evaluated together.
 fn within_limits(tx: &mut OrgTx<'_, '_>, id: &str, cedar: &str, statements: i64) -> Result<()> {
-    let others = tx.query(sql::SIZES_BESIDE, &params![id], |row| Ok((row.get::<i64>(0)?, row.get::<i64>(1)?)))?;
+    let others =
+        tx.query(sql::SIZES_BESIDE, &params![id], |row| Ok((row.get::<i64>("statements")?, row.get::<i64>("chars")?)))?;
     let chars = i64::try_from(cedar.chars().count()).unwrap_or(i64::MAX);
     let (statements, chars) = others.into_iter().fold((statements, chars), |(statements, chars), other| {
         (statements.saturating_add(other.0), chars.saturating_add(other.1))
     });
     let refusal = match () {
-        () if statements > limits::POLICY_STATEMENTS_MAX => format!("{} policy statements", limits::POLICY_STATEMENTS_MAX),
+        () if statements > limits::POLICY_STATEMENTS_MAX as i64 => format!("{} policy statements", limits::POLICY_STATEMENTS_MAX),
         () if chars > limits::POLICIES_CHARS_MAX => format!("{} characters of policies", limits::POLICIES_CHARS_MAX),
         () => return Ok(()),
     };
-    Err(Error::new(Kind::TooLarge, format!("an org has at most {refusal}: delete what is no longer needed")))
+    Err(Error::new(Kind::TooLarge, format!("an org may have at most {refusal}; delete policies you no longer need")))
 }
 
 fn saved_event(id: &str, version: u32, cedar: &str, mode: Mode) -> Event {
-    Event::new("policy.saved", "policy", id)
+    Event::new(EventKind::PolicySaved, "policy", id)
         .with("version", version)
         .with("mode", mode.word())
         .with("sha256", base::secret::hex(&Sha256::digest(cedar)))
@@ -216,7 +227,7 @@ fn saved_event(id: &str, version: u32, cedar: &str, mode: Mode) -> Event {
 
 fn next_version(tx: &mut OrgTx<'_, '_>, id: &str) -> Result<u32> {
     let current = tx.first(sql::CURRENT, &params![id], Policy::from_row)?.map_or(0, |policy| policy.version);
-    current.checked_add(1).ok_or_else(|| Error::internal("a policy has run out of versions"))
+    current.checked_add(1).ok_or_else(|| Error::internal("no more versions for this policy"))
 }
 
 fn supersede(
@@ -234,7 +245,7 @@ fn supersede(
     tx.bump()
 }
 
-/// A name that can stand in a path, a log line and an audit entry.
+/// Checks a policy name, which appears in paths, log lines and audit entries.
 fn checked_id(id: &str) -> Result<String> {
     let right = (1..=64).contains(&id.len())
         && id.bytes().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit() || b"_-.".contains(&byte))
@@ -242,5 +253,8 @@ fn checked_id(id: &str) -> Result<String> {
     if right {
         return Ok(id.to_owned());
     }
-    Err(Error::invalid("id", "a policy's name has 1 to 64 of a-z, 0-9, `_`, `-` and `.`, and begins with a letter or digit"))
+    Err(Error::new(
+        Kind::InvalidParams,
+        "a policy's name must have 1 to 64 of a-z, 0-9, `_`, `-` and `.`, and begin with a letter or digit",
+    ))
 }

@@ -1,4 +1,4 @@
-//! One bucket: counted here where one process serves the data, leased from the database where several do.
+//! A rate bucket: counted in memory if one process serves the data, leased from the database if several do.
 
 use std::num::NonZeroU32;
 use std::sync::Arc;
@@ -28,14 +28,14 @@ enum Tokens {
 }
 
 impl Bucket {
-    /// A bucket that only this process draws on.
+    /// A bucket for this process only.
     pub(super) fn here(rate: Rate) -> Self {
         let per_minute = NonZeroU32::new(rate.per_minute).unwrap_or(NonZeroU32::MIN);
         let burst = NonZeroU32::new(rate.burst).unwrap_or(NonZeroU32::MIN);
         Self::of(rate, Tokens::Here(RateLimiter::direct(Quota::per_minute(per_minute).allow_burst(burst))))
     }
 
-    /// A bucket that all nodes on `store` draw on.
+    /// A bucket shared by all nodes on `store`.
     pub(super) fn shared(rate: Rate, store: Store, org: OrgId, name: &str) -> Self {
         Self::of(rate, Tokens::Leased(Leased::new(rate, store, org, name)))
     }
@@ -60,22 +60,24 @@ impl Bucket {
                 Err(InsufficientCapacity(_)) => self.rate.seconds_to_fill(),
             },
         };
-        Err(Refusal::TooManyRequests { retry_after_seconds: (seconds.ceil() as u64).max(1) })
+        Err(Refusal::TooManyRequests { retry_after_seconds: (seconds.ceil() as u64).max(1), spent: "rate limit exceeded" })
     }
 
-    /// A place for one more call under way.
+    /// Takes a slot for one more call.
     pub(super) fn enter(&self) -> Result<Place, Refusal> {
-        self.places.enter().ok_or(Refusal::TooManyRequests { retry_after_seconds: RETRY_SOON_SECONDS })
+        self.places
+            .enter()
+            .ok_or(Refusal::TooManyRequests { retry_after_seconds: RETRY_SOON_SECONDS, spent: "too many concurrent requests" })
     }
 
-    /// The bytes that its requests may hold.
+    /// The memory budget of its requests.
     pub(super) fn bytes(&self) -> Arc<Budget> {
         Arc::clone(&self.bytes)
     }
 }
 
 impl Rate {
-    /// The honest wait for what never fits: that for a full bucket, after which something smaller passes.
+    /// The wait if more tokens are requested than the bucket can ever contain: the time to fill it, after which a smaller request passes.
     pub(super) fn seconds_to_fill(self) -> f64 {
         f64::from(self.burst) * 60.0 / f64::from(self.per_minute.max(1))
     }
@@ -89,30 +91,30 @@ mod tests {
 
     async fn wait_of(bucket: &Bucket, calls: u32) -> Option<u64> {
         match bucket.take(calls).await {
-            Err(Refusal::TooManyRequests { retry_after_seconds }) => Some(retry_after_seconds),
+            Err(Refusal::TooManyRequests { retry_after_seconds, .. }) => Some(retry_after_seconds),
             _ => None,
         }
     }
 
     #[tokio::test]
-    async fn a_burst_passes_and_the_next_call_waits() {
+    async fn burst_passes_and_the_next_call_waits() {
         let bucket = Bucket::here(RATE);
         assert!(bucket.take(5).await.is_ok());
         assert_eq!(wait_of(&bucket, 1).await, Some(1));
     }
 
     #[tokio::test]
-    async fn a_batch_is_taken_whole_or_not_at_all() {
+    async fn batch_is_taken_whole_or_not_at_all() {
         let bucket = Bucket::here(RATE);
         assert_eq!(wait_of(&bucket, 6).await, Some(5));
         assert!(bucket.take(5).await.is_ok(), "the refused batch took nothing");
     }
 
     #[test]
-    fn calls_beyond_those_at_once_are_told_to_come_back() {
+    fn calls_over_the_concurrency_limit_are_refused() {
         let bucket = Bucket::here(RATE);
         let held = [bucket.enter().unwrap(), bucket.enter().unwrap()];
-        assert!(matches!(bucket.enter().err(), Some(Refusal::TooManyRequests { retry_after_seconds: 1 })));
+        assert!(matches!(bucket.enter().err(), Some(Refusal::TooManyRequests { retry_after_seconds: 1, .. })));
         drop(held);
         assert!(bucket.enter().is_ok());
     }

@@ -1,4 +1,4 @@
-//! How many bytes of request bodies and answers are in memory at once.
+//! Limits the memory of request bodies and answers.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -14,13 +14,13 @@ impl Budget {
         Arc::new(Self { most, taken: AtomicU64::new(0) })
     }
 
-    /// Takes `bytes`, if so many are left.
+    /// Takes `bytes` if enough are left.
     fn take(&self, bytes: u64) -> bool {
         let more = |taken: u64| taken.checked_add(bytes).filter(|taken| *taken <= self.most);
         self.taken.try_update(Ordering::AcqRel, Ordering::Acquire, more).is_ok()
     }
 
-    /// Takes `bytes`, whether or not so many are left.
+    /// Takes `bytes` even if not enough are left.
     fn force(&self, bytes: u64) {
         self.taken.fetch_add(bytes, Ordering::AcqRel);
     }
@@ -30,18 +30,18 @@ impl Budget {
     }
 }
 
-/// Which budget is spent.
+/// Which budget is exhausted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Spent {
-    /// That of the caller or of its org.
+    /// The caller's or its org's.
     Theirs,
-    /// That of the whole process.
+    /// The whole process's.
     Ours,
 }
 
-/// The bytes that one request holds of its caller's, its org's and the process's budget. Dropping it gives them back.
+/// The bytes that one request holds in the budgets of its caller, its org and the process. Dropping it releases them.
 pub(super) struct Held {
-    /// The caller's, the org's and the process's, in this order.
+    /// The budgets of the caller, the org and the process, in this order.
     budgets: [Arc<Budget>; 3],
     bytes: AtomicU64,
 }
@@ -51,7 +51,7 @@ impl Held {
         Self { budgets, bytes: AtomicU64::new(0) }
     }
 
-    /// Holds `bytes` more: of each budget, or of none.
+    /// Holds `bytes` more in all budgets, or in none.
     pub(super) fn more(&self, bytes: u64) -> Result<(), Spent> {
         for (index, budget) in self.budgets.iter().enumerate() {
             if !budget.take(bytes) {
@@ -63,7 +63,7 @@ impl Held {
         Ok(())
     }
 
-    /// Holds exactly `bytes` from now on.
+    /// Changes the held amount to exactly `bytes`.
     pub(super) fn exactly(&self, bytes: u64) {
         let before = self.bytes.swap(bytes, Ordering::AcqRel);
         for budget in &self.budgets {
@@ -93,7 +93,7 @@ mod tests {
     }
 
     #[test]
-    fn the_first_spent_budget_refuses_and_nothing_is_taken() {
+    fn first_exhausted_budget_refuses_and_nothing_is_taken() {
         for (most, spent) in [([9, 99, 99], Spent::Theirs), ([99, 9, 99], Spent::Theirs), ([99, 99, 9], Spent::Ours)] {
             let budgets = budgets(most);
             let held = Held::new(budgets.clone());
@@ -106,12 +106,12 @@ mod tests {
     }
 
     #[test]
-    fn an_answer_takes_the_place_of_its_request() {
+    fn answer_replaces_its_request() {
         let budgets = budgets([10, 10, 10]);
         let held = Held::new(budgets.clone());
         assert_eq!(held.more(8), Ok(()));
         held.exactly(12);
-        assert_eq!(taken(&budgets), [12, 12, 12], "an answer that exists is counted, also beyond the budget");
+        assert_eq!(taken(&budgets), [12, 12, 12], "an existing answer is counted even over the budget");
         assert_eq!(Held::new(budgets.clone()).more(1), Err(Spent::Theirs));
         held.exactly(0);
         assert_eq!(taken(&budgets), [0, 0, 0]);

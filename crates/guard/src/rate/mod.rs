@@ -1,5 +1,5 @@
-//! How often, and how much at once: a bucket for each key, agent and person, and one for each org, asked right after the
-//! principal is known.
+//! Rate, concurrency and memory limits: one bucket per key, agent and user, and one per org. They are checked as soon as the principal
+//! is known.
 
 mod bucket;
 mod bytes;
@@ -20,11 +20,10 @@ use bucket::Bucket;
 use bytes::{Budget, Held, Spent};
 use places::Place;
 
-/// How soon a caller may try again that has too much under way: calls take milliseconds, and this is the shortest wait that
-/// `Retry-After` can express.
+/// The `Retry-After` for too many concurrent requests: the shortest value possible, because calls take milliseconds.
 const RETRY_SOON_SECONDS: u64 = 1;
 
-/// How many calls a minute, how many in one burst, how many under way at once, and how many bytes they may hold.
+/// The limits of a bucket: calls per minute, burst, concurrent calls, and bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Rate {
     pub(crate) per_minute: u32,
@@ -33,17 +32,17 @@ pub(crate) struct Rate {
     pub(crate) bytes: u64,
 }
 
-/// The buckets of all callers. They outlive a cached principal, so that changing a key does not refill its bucket.
+/// The buckets of all callers. They outlive a cached principal, so that a changed key does not get a full bucket.
 pub(crate) struct Rates {
     buckets: Cache<String, Arc<Bucket>>,
-    /// Where several nodes count together.
+    /// The store, if several nodes count together.
     shared: Option<Store>,
     of_orgs: Rate,
-    /// The bytes that all requests of this process may hold.
+    /// The memory budget of the process.
     bytes: Arc<Budget>,
 }
 
-/// What one caller draws on.
+/// The buckets of one caller.
 #[derive(Clone)]
 pub(crate) struct Allowance {
     own: Arc<Bucket>,
@@ -51,28 +50,31 @@ pub(crate) struct Allowance {
     process: Arc<Budget>,
 }
 
-/// A request under way: its place, and the bytes of its body and its answer, at the expense of its caller, its org and the
-/// process. Whoever holds the answer holds this, until the answer is sent or dropped.
+/// A running request: its slot, and the memory of its body and answer, charged to its caller, its org and the process. It is kept with
+/// the answer until that is sent or dropped.
 pub struct UnderWay {
     places: Mutex<Option<[Place; 2]>>,
     held: Held,
 }
 
 impl UnderWay {
-    /// Holds `bytes` more, before they are kept in memory.
+    /// Holds `bytes` more before they are allocated.
     pub fn hold(&self, bytes: usize) -> Result<(), Refusal> {
         self.held.more(bytes as u64).map_err(|spent| match spent {
-            Spent::Theirs => Refusal::TooManyRequests { retry_after_seconds: RETRY_SOON_SECONDS },
+            Spent::Theirs => Refusal::TooManyRequests {
+                retry_after_seconds: RETRY_SOON_SECONDS,
+                spent: "the caller or its org has reached its memory limit for concurrent requests",
+            },
             Spent::Ours => Refusal::Busy { retry_after_seconds: RETRY_SOON_SECONDS },
         })
     }
 
-    /// Gives the place back: a stream of changes lasts, and has a limit of its own.
+    /// Releases the slot. A subscription stream lasts long and has its own limit.
     pub fn leave(&self) {
         self.places.lock().unwrap_or_else(PoisonError::into_inner).take();
     }
 
-    /// Holds exactly `bytes` from now on: the answer's, once the request's body is gone.
+    /// Changes the held amount to exactly `bytes`: those of the answer, once the request's body is dropped.
     pub fn settle(&self, bytes: usize) {
         self.held.exactly(bytes as u64);
     }
@@ -84,13 +86,13 @@ impl Rates {
         Self { buckets: Cache::new(limits::LIMITER_CACHE_MAX), shared, of_orgs, bytes: Budget::new(bytes) }
     }
 
-    /// What the caller that is called `name` in `org` draws on.
+    /// The allowance of the caller `name` in `org`.
     pub(crate) fn allowance(&self, org: &OrgId, name: &str, rate: Rate) -> Allowance {
         self.drawing_on(self.bucket(org, name, rate), self.bucket(org, "", self.of_orgs))
     }
 
-    /// What the management calls of the credential `name` draw on in `org`: nothing that tools spend, neither the credential's nor
-    /// the org's, so that an agent that calls too much does not lock out the people who would stop it.
+    /// The allowance for management calls of the credential `name` in `org`. It is separate from the limits for tool calls, so that an
+    /// agent with too many calls does not lock out the users who want to stop it.
     pub(crate) fn allowance_to_manage(&self, org: &OrgId, name: &str, rate: Rate) -> Allowance {
         let own = self.bucket(org, &format!("management/{name}"), rate);
         self.drawing_on(own, self.bucket(org, "management", self.of_orgs))
@@ -100,7 +102,7 @@ impl Rates {
         Allowance { own, org, process: Arc::clone(&self.bytes) }
     }
 
-    /// Forgets the shared buckets that are full: the next call finds a full one anyway.
+    /// Deletes full shared buckets. A missing bucket counts as full.
     pub(crate) async fn forget_full(&self) -> base::Result<()> {
         match &self.shared {
             Some(store) => store.query(sql::FORGET_FULL, &[], |_| Ok(())).await.map(drop),
@@ -108,7 +110,7 @@ impl Rates {
         }
     }
 
-    /// The one bucket of that name and rate, however many ask for it at once; a new one when the rate was changed.
+    /// The bucket of this name and rate, shared by concurrent callers. A changed rate creates a new bucket.
     fn bucket(&self, org: &OrgId, name: &str, rate: Rate) -> Arc<Bucket> {
         let new = || {
             Arc::new(match &self.shared {
@@ -122,13 +124,13 @@ impl Rates {
 }
 
 impl Allowance {
-    /// Takes `calls`, all or none of each bucket. The caller's own is asked first: calls refused there cost the org nothing.
+    /// Takes `calls` from each bucket, all or none. The caller's own bucket comes first, so that calls refused there cost the org nothing.
     pub(crate) async fn take(&self, calls: u32) -> Result<(), Refusal> {
         self.own.take(calls).await?;
         self.org.take(calls).await
     }
 
-    /// A place for one more request under way, with no bytes held yet.
+    /// Takes a slot for one more request, without memory.
     pub(crate) fn enter(&self) -> Result<UnderWay, Refusal> {
         let places = [self.own.enter()?, self.org.enter()?];
         let budgets = [self.own.bytes(), self.org.bytes(), Arc::clone(&self.process)];
@@ -146,7 +148,7 @@ impl Guard {
         }
     }
 
-    /// An agent may have a rate of its own.
+    /// An agent may have its own rate.
     pub(crate) fn agent_rate(&self, per_minute: Option<i64>) -> Rate {
         let per_minute = per_minute.and_then(|rate| u32::try_from(rate).ok()).unwrap_or(self.limits.agent_calls_per_minute);
         let burst = self.limits.agent_calls_burst.min(per_minute);
@@ -162,7 +164,7 @@ mod tests {
     use testkit::TestStore;
 
     #[tokio::test]
-    async fn callers_that_come_at_once_share_one_bucket() {
+    async fn concurrent_callers_share_one_bucket() {
         const RATE: Rate = Rate { per_minute: 60, burst: 10, at_once: 2, bytes: 100 };
         let test = TestStore::open(testkit::Engine::Sqlite).await;
         let (rates, org) = (Rates::new(&test.store, RATE, 1_000), OrgId::new(Timestamp::from_ms(0)));

@@ -1,15 +1,15 @@
-//! How many calls are under way at once.
+//! Limits concurrent calls.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-/// So many places.
+/// A number of slots.
 pub(super) struct Places {
     most: u32,
     taken: AtomicU32,
 }
 
-/// One place. It is free again when this is dropped.
+/// One slot. Dropping it frees the slot.
 pub(super) struct Place(Arc<Places>);
 
 impl Places {
@@ -17,7 +17,7 @@ impl Places {
         Arc::new(Self { most, taken: AtomicU32::new(0) })
     }
 
-    /// A place, if one is free.
+    /// Takes a slot if one is free.
     pub(super) fn enter(self: &Arc<Self>) -> Option<Place> {
         let one_more = |taken: u32| (taken < self.most).then_some(taken + 1);
         self.taken.try_update(Ordering::AcqRel, Ordering::Acquire, one_more).ok()?;

@@ -1,27 +1,28 @@
-//! Sessions: one agent's run in a project, with a key of its own.
+//! Sessions: one agent's run in a project, with its own key.
 
 pub(crate) mod sql;
 
 use std::sync::Arc;
 
 use base::{
-    AgentId, Allowlist, Cursor, Error, Kind, Page, PageRequest, ProjectId, Result, SessionId, Timestamp, ToolNames, limits,
+    AgentId, Allowlist, Cursor, Error, EventKind, KeyId, Kind, Page, PageRequest, ProjectId, Result, SessionId, Timestamp,
+    ToolNames, UserId, limits,
 };
-use store::{OrgTx, Row, Seal, params};
+use store::{OrgTx, Row, params};
 
 use crate::access::Access;
 use crate::audit::Event;
 use crate::keys::{keep_for_session, mint_for_session};
 use crate::tenants::start_of;
 
-/// How a session went, as its opener judges it.
+/// The outcome of a session, as judged by its opener.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SessionOutcome {
-    /// The work was taken.
+    /// The work was accepted.
     Accepted,
-    /// The work must be done again.
+    /// The work needs rework.
     Rework,
-    /// The work was thrown away.
+    /// The work was rejected.
     Rejected,
 }
 
@@ -35,7 +36,7 @@ impl SessionOutcome {
         }
     }
 
-    /// Reads the word.
+    /// Parses the word.
     pub fn parse(word: &str) -> Option<Self> {
         [Self::Accepted, Self::Rework, Self::Rejected].into_iter().find(|outcome| outcome.word() == word)
     }
@@ -44,11 +45,11 @@ impl SessionOutcome {
 /// Whether a session can still be used.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SessionState {
-    /// It can.
+    /// It can be used.
     Open,
-    /// Somebody ended it.
+    /// It was ended.
     Ended,
-    /// Its time is over.
+    /// It has expired.
     Expired,
 }
 
@@ -62,7 +63,7 @@ impl SessionState {
         }
     }
 
-    /// Reads the word.
+    /// Parses the word.
     pub fn parse(word: &str) -> Option<Self> {
         [Self::Open, Self::Ended, Self::Expired].into_iter().find(|state| state.word() == word)
     }
@@ -77,49 +78,49 @@ pub struct Session {
     pub project: ProjectId,
     /// The registered agent it runs.
     pub agent: Option<AgentId>,
-    /// The launcher's word for the agent.
+    /// The launcher's label for the agent.
     pub agent_label: Option<String>,
-    /// What kind of work it does.
+    /// The type of its work.
     pub work_type: Option<String>,
     /// The tools it is limited to.
     pub allowlist: Allowlist,
     /// How its tools are listed.
     pub tool_names: ToolNames,
-    /// How it went.
+    /// Its outcome.
     pub outcome: Option<SessionOutcome>,
     /// When it was opened.
     pub created_at: Timestamp,
-    /// When it ends by itself.
+    /// When it expires.
     pub expires_at: Timestamp,
     /// When it was ended.
     pub ended_at: Option<Timestamp>,
 }
 
-/// What a new session is opened with.
+/// Data of a new session.
 #[derive(Clone, Debug)]
 pub struct NewSession {
     /// Its project.
     pub project: ProjectId,
     /// The registered agent it runs.
     pub agent: Option<AgentId>,
-    /// The launcher's word for the agent.
+    /// The launcher's label for the agent.
     pub agent_label: Option<String>,
-    /// What kind of work it does.
+    /// The type of its work.
     pub work_type: Option<String>,
     /// The tools it is limited to, by canonical name.
     pub tools: Option<Vec<String>>,
     /// How its tools are listed.
     pub tool_names: ToolNames,
-    /// How long it lives.
+    /// Its lifetime.
     pub ttl_seconds: Option<u64>,
 }
 
-/// A session at the one moment its key is known.
+/// A new session with its key.
 #[derive(Debug)]
 pub struct OpenedSession {
     /// The session.
     pub session: Session,
-    /// A key that is good for it and nothing else.
+    /// A key that works only for this session.
     pub full_key: String,
 }
 
@@ -135,17 +136,17 @@ impl Session {
 
     fn from_row(row: &Row<'_>) -> Result<Self> {
         Ok(Self {
-            id: SessionId::from_row(row.text(0)?),
-            project: ProjectId::from_row(row.text(1)?),
-            agent: row.get::<Option<String>>(2)?.map(|id| AgentId::from_row(&id)),
-            agent_label: row.get(3)?,
-            work_type: row.get(4)?,
-            allowlist: allowlist_from_row(row.get::<Option<String>>(5)?.as_deref())?,
-            tool_names: ToolNames::parse(row.text(6)?).unwrap_or_default(),
-            outcome: row.get::<Option<String>>(7)?.and_then(|word| SessionOutcome::parse(&word)),
-            created_at: row.get(8)?,
-            expires_at: row.get(9)?,
-            ended_at: row.get(10)?,
+            id: SessionId::from_row(row.text("id")?),
+            project: ProjectId::from_row(row.text("project_id")?),
+            agent: row.get::<Option<String>>("agent_id")?.map(|id| AgentId::from_row(&id)),
+            agent_label: row.get("agent_label")?,
+            work_type: row.get("work_type")?,
+            allowlist: allowlist_from_row(row.get::<Option<String>>("tools")?.as_deref())?,
+            tool_names: ToolNames::parse(row.text("tool_names")?).unwrap_or_default(),
+            outcome: row.get::<Option<String>>("outcome")?.and_then(|word| SessionOutcome::parse(&word)),
+            created_at: row.get("created_at")?,
+            expires_at: row.get("expires_at")?,
+            ended_at: row.get("ended_at")?,
         })
     }
 }
@@ -161,18 +162,18 @@ impl Access {
 }
 
 impl Sessions<'_> {
-    /// Opens a session and mints its key. One that runs a registered agent takes a caller who may speak for the agent, and has
-    /// at most the agent's scopes and tools, as they are at each request.
+    /// Opens a session and creates its key. To run a registered agent, the caller must be allowed to open sessions for it. Such a session
+    /// has at most the agent's scopes and tools at the time of each request.
     pub async fn open(&self, new: NewSession) -> Result<OpenedSession> {
         let access = self.0;
         let now = access.clock.now();
         let ttl_seconds = new.ttl_seconds.unwrap_or(access.session_ttl_seconds);
         if !(1..=limits::SESSION_TTL_SECONDS_MAX).contains(&ttl_seconds) {
-            let message = format!("a session lives 1 to {} seconds", limits::SESSION_TTL_SECONDS_MAX);
-            return Err(Error::invalid("ttlSeconds", message));
+            let message = format!("a session's lifetime must be 1 to {} seconds", limits::SESSION_TTL_SECONDS_MAX);
+            return Err(Error::new(Kind::InvalidParams, message));
         }
         let asked = now.plus_ms(i64::try_from(ttl_seconds).unwrap_or(i64::MAX).saturating_mul(1_000));
-        // The session's key dies with the opener's.
+        // The session's key is revoked with the opener's key.
         let expires_at = access.expires_at.map_or(asked, |own| own.min(asked));
         let session = Session {
             id: SessionId::random(),
@@ -194,7 +195,8 @@ impl Sessions<'_> {
             .write(move |tx| {
                 opener.require_project_in(tx, &row.project)?;
                 if let Some(agent) = &row.agent {
-                    let agents_project = tx.first(sql::AGENT_PROJECT, &params![agent], |row| row.get::<Option<String>>(0))?;
+                    let agents_project =
+                        tx.first(sql::AGENT_PROJECT, &params![agent], |row| row.get::<Option<String>>("project_id"))?;
                     check_agent(agents_project, &row.project)?;
                     opener.require_agent(agent)?;
                 }
@@ -213,7 +215,7 @@ impl Sessions<'_> {
                 ];
                 tx.execute(sql::INSERT, &params)?;
                 keep_for_session(tx, &opener, id, &key)?;
-                let event = Event::new("session.opened", "session", id)
+                let event = Event::new(EventKind::SessionOpened, "session", id)
                     .with("projectId", row.project.as_str())
                     .with("keyId", key.key.id.as_str())
                     .with("expiresAt", row.expires_at.rfc3339())
@@ -235,12 +237,12 @@ impl Sessions<'_> {
         Ok(session)
     }
 
-    /// Those in projects the caller covers, newest first; with `state`, only those that are in it now.
+    /// Lists sessions in projects that the caller covers, newest first. With `state`, only sessions currently in it.
     pub async fn list(&self, page: &PageRequest, state: Option<SessionState>) -> Result<Page<Session>> {
         let start = start_of(page);
         let cover = self.0.cover.to_row();
         let now = self.0.clock.now();
-        // An open session is younger than a session can become, so a long history need not be looked through for it.
+        // An open session cannot be older than the maximum lifetime, so a long history need not be searched.
         let ttl_ms = i64::try_from(limits::SESSION_TTL_SECONDS_MAX).unwrap_or(i64::MAX).saturating_mul(1_000);
         let floor = match state {
             Some(SessionState::Open) => now.plus_ms(ttl_ms.saturating_neg()),
@@ -252,13 +254,13 @@ impl Sessions<'_> {
         Ok(Page::from_rows(rows, page.rows, |session| Cursor { created_at: session.created_at, id: session.id.to_string() }))
     }
 
-    /// Ends a session: its key is dead and its door answers 410 when this answers. Ending it twice is a conflict. What else
-    /// follows from the end, `also` writes in the same transaction.
+    /// Ends a session. Its key is revoked and its door answers 410 immediately. Ending it twice is a conflict. `also` writes further
+    /// changes in the same transaction.
     pub async fn end(
         &self,
         id: &SessionId,
         outcome: Option<SessionOutcome>,
-        also: Option<Arc<dyn Seal>>,
+        also: impl Fn(&mut OrgTx<'_, '_>, Timestamp) -> Result<()> + Send + 'static,
     ) -> Result<Option<Session>> {
         if self.get(id).await?.is_none() {
             return Ok(None);
@@ -267,24 +269,39 @@ impl Sessions<'_> {
         self.0
             .write(move |tx| {
                 if !end_in(tx, &access, &id, outcome, now)? {
-                    return Err(Error::new(Kind::Conflict, "the session has ended already"));
+                    return Err(Error::new(Kind::Conflict, "the session has already ended"));
                 }
-                also.as_ref().map_or(Ok(()), |also| also.apply(tx))?;
+                also(tx, now)?;
                 tx.first(sql::GET, &params![id], Session::from_row)
             })
             .await
     }
 }
 
-/// Ends the sessions of an agent that is locked out or removed.
+/// Ends the sessions of an agent that is disabled or removed.
 pub(crate) fn end_sessions_of(tx: &mut OrgTx<'_, '_>, access: &Access, agent: &AgentId, now: Timestamp) -> Result<()> {
-    for id in tx.query(sql::OPEN_OF_AGENT, &params![agent, now], |row| Ok(SessionId::from_row(row.text(0)?)))? {
+    end_found(tx, access, sql::OPEN_OF_AGENT, agent.as_str(), now)
+}
+
+/// Ends the sessions that a revoked key opened.
+pub(crate) fn end_sessions_opened_by_key(tx: &mut OrgTx<'_, '_>, access: &Access, key: &KeyId, now: Timestamp) -> Result<()> {
+    end_found(tx, access, sql::OPENED_BY_KEY, key.as_str(), now)
+}
+
+/// Ends the sessions that a user opened.
+pub(crate) fn end_sessions_opened_by_user(tx: &mut OrgTx<'_, '_>, access: &Access, user: &UserId, now: Timestamp) -> Result<()> {
+    end_found(tx, access, sql::OPENED_BY_USER, user.as_str(), now)
+}
+
+/// Ends the open sessions that `statement` finds for `whose`.
+fn end_found(tx: &mut OrgTx<'_, '_>, access: &Access, statement: &'static str, whose: &str, now: Timestamp) -> Result<()> {
+    for id in tx.query(statement, &params![whose, now], |row| Ok(SessionId::from_row(row.text("id")?)))? {
         end_in(tx, access, &id, None, now)?;
     }
     Ok(())
 }
 
-/// Ends a session and its key, on the record, unless it has ended already.
+/// Ends a session and revokes its key, with an audit entry, unless it has already ended.
 fn end_in(
     tx: &mut OrgTx<'_, '_>,
     access: &Access,
@@ -298,15 +315,17 @@ fn end_in(
     }
     tx.execute(sql::REVOKE_KEYS, &params![id, now])?;
     tx.bump()?;
-    access.record(tx, Event::new("session.ended", "session", id).with_some("outcome", outcome))?;
+    access.record(tx, Event::new(EventKind::SessionEnded, "session", id).with_some("outcome", outcome))?;
     Ok(true)
 }
 
-/// A registered agent that is tied to a project runs only there.
+/// An agent with a project may only run there.
 fn check_agent(agents_project: Option<Option<String>>, project: &ProjectId) -> Result<()> {
     match agents_project {
         None => Err(Error::new(Kind::NotFound, "there is no such agent, or it is disabled")),
-        Some(Some(other)) if other != project.as_str() => Err(Error::invalid("agentId", "the agent belongs to another project")),
+        Some(Some(other)) if other != project.as_str() => {
+            Err(Error::new(Kind::InvalidParams, "the agent belongs to another project"))
+        }
         Some(_) => Ok(()),
     }
 }

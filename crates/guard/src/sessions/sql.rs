@@ -9,8 +9,8 @@ pub(crate) const GET: &str = "SELECT id, project_id, agent_id, agent_label, work
             created_at, expires_at, ended_at
      FROM sessions WHERE org_id = ?1 AND id = ?2";
 
-/// `?5` is the caller's cover: NULL for all, else a JSON array of project ids. `?6` is a state, or NULL for any, at the time `?7`;
-/// nothing from before `?8` is looked at.
+/// `?5` is the caller's cover: NULL for all, otherwise a JSON array of project ids. `?6` is a state, or NULL for any, at the time `?7`.
+/// Sessions from before `?8` are not searched.
 pub(crate) const LIST: &str = "SELECT id, project_id, agent_id, agent_label, work_type, tools, tool_names, outcome,
             created_at, expires_at, ended_at
      FROM sessions WHERE org_id = ?1 AND (created_at < ?2 OR (created_at = ?2 AND id < ?3))
@@ -26,5 +26,13 @@ pub(crate) const REVOKE_KEYS: &str =
 
 pub(crate) const OPEN_OF_AGENT: &str =
     "SELECT id FROM sessions WHERE org_id = ?1 AND agent_id = ?2 AND ended_at IS NULL AND expires_at > ?3";
+
+/// The open sessions that the key `?2` opened.
+pub(crate) const OPENED_BY_KEY: &str = "SELECT s.id FROM keys k JOIN sessions s ON s.org_id = k.org_id AND s.id = k.session_id
+     WHERE k.org_id = ?1 AND k.parent_key_id = ?2 AND s.ended_at IS NULL AND s.expires_at > ?3";
+
+/// The open sessions that the user `?2` opened.
+pub(crate) const OPENED_BY_USER: &str = "SELECT s.id FROM keys k JOIN sessions s ON s.org_id = k.org_id AND s.id = k.session_id
+     WHERE k.org_id = ?1 AND k.opened_by = ?2 AND s.ended_at IS NULL AND s.expires_at > ?3";
 
 pub(crate) const AGENT_PROJECT: &str = "SELECT project_id FROM agents WHERE org_id = ?1 AND id = ?2 AND disabled = 0";

@@ -10,7 +10,7 @@ pub use projects::{NewProject, Project, ProjectChange, Projects};
 
 use base::{PageRequest, Timestamp};
 
-/// Where a newest-first list goes on, and how many rows are read: one more than asked for tells that there is a next page.
+/// The start of a newest-first page, and how many rows to read: one more than requested, to detect a next page.
 pub(crate) struct PageStart {
     pub(crate) created_at: Timestamp,
     pub(crate) id: String,

@@ -3,11 +3,11 @@
 use std::sync::Arc;
 
 use base::limits::NAME_CHARS_MAX;
-use base::{Cursor, Error, Kind, OrgId, Page, PageRequest, RequestId, Result, Timestamp};
+use base::{Cursor, Error, EventKind, Kind, OrgId, Page, PageRequest, RequestId, Result, Timestamp};
 use store::{OrgTx, Row, params};
 
 use super::{sql, start_of};
-use crate::access::Who;
+use crate::access::Manager;
 use crate::audit::{By, Event};
 use crate::guard::Guard;
 use crate::keys::MintedKey;
@@ -24,28 +24,28 @@ pub struct Org {
     pub slug: String,
     /// Whether its plan has the knowledge graph.
     pub plan_has_graph: bool,
-    /// When it was made.
+    /// When it was created.
     pub created_at: Timestamp,
 }
 
 impl Org {
-    /// What the record says when the org comes to be what it is now.
-    fn event(&self, event_type: &'static str) -> Event {
-        Event::new(event_type, "org", self.id).with("name", self.name.as_str()).with("planHasGraph", self.plan_has_graph)
+    /// The audit event with the org's new state.
+    fn event(&self, kind: EventKind) -> Event {
+        Event::new(kind, "org", self.id).with("name", self.name.as_str()).with("planHasGraph", self.plan_has_graph)
     }
 
     fn from_row(row: &Row<'_>) -> Result<Self> {
         Ok(Self {
-            id: OrgId::from_row(row.text(0)?),
-            name: row.get(1)?,
-            slug: row.get(2)?,
-            plan_has_graph: row.get(3)?,
-            created_at: row.get(4)?,
+            id: OrgId::from_row(row.text("org_id")?),
+            name: row.get("name")?,
+            slug: row.get("slug")?,
+            plan_has_graph: row.get("plan_has_graph")?,
+            created_at: row.get("created_at")?,
         })
     }
 }
 
-/// The orgs of the instance: for its admin, and for an org's own eyes.
+/// The orgs of the instance, for its admin and for callers that read their own org.
 pub struct Orgs<'g>(&'g Guard);
 
 impl Guard {
@@ -56,7 +56,7 @@ impl Guard {
 }
 
 impl Orgs<'_> {
-    /// Makes an org and its first key, which may do everything in it.
+    /// Creates an org and its first key, which has all rights in it.
     pub async fn create_with_key(&self, name: &str, plan_has_graph: bool, request: RequestId) -> Result<(Org, MintedKey)> {
         let org = self.new_org(name, plan_has_graph)?;
         let first = MintedKey::first_of(&org.id, org.created_at);
@@ -64,7 +64,7 @@ impl Orgs<'_> {
         Ok((org, first))
     }
 
-    /// Makes an org that only the instance admin can do something with.
+    /// Creates an org without a key, which only the instance admin can use.
     pub async fn create(&self, name: &str, plan_has_graph: bool) -> Result<Org> {
         let org = self.new_org(name, plan_has_graph)?;
         self.insert(org.clone(), None, None).await?;
@@ -76,12 +76,12 @@ impl Orgs<'_> {
         let now = self.0.clock.now();
         let slug = org_slug(&name);
         if slug.is_empty() {
-            return Err(Error::invalid("name", "an org's name needs a letter or a digit"));
+            return Err(Error::new(Kind::InvalidParams, "an org's name must have an ASCII letter or digit"));
         }
         Ok(Org { id: OrgId::new(now), name, slug, plan_has_graph, created_at: now })
     }
 
-    /// Two orgs whose names make the same slug cannot both exist.
+    /// Stores an org. Two orgs must not have the same slug.
     async fn insert(&self, org: Org, first_key: Option<MintedKey>, request: Option<RequestId>) -> Result<()> {
         let (slug, ledger) = (org.slug.clone(), Arc::clone(&self.0.ledger));
         let made = self
@@ -91,9 +91,9 @@ impl Orgs<'_> {
                 let params = params![org.id, org.name, org.slug, org.plan_has_graph, org.created_at];
                 let made = tx.execute(sql::INSERT_ORG, &params)?;
                 if made > 0 {
-                    // Nobody knows the org yet, so nobody else writes in its lane.
-                    let (mut tx, by) = (OrgTx::of(tx, &org.id), By::manager(&Who::InstanceAdmin, request));
-                    ledger.write(&mut tx, &by, org.event("org.created"))?;
+                    // Nobody knows the org yet, so there are no concurrent writes.
+                    let (mut tx, by) = (OrgTx::of(tx, &org.id), By::manager(&Manager::InstanceAdmin, request));
+                    ledger.write(&mut tx, &by, org.event(EventKind::OrgCreated))?;
                     policies::write_starter(&mut tx, &ledger, &by, org.created_at)?;
                     if let Some(first) = &first_key {
                         let event = first.keep(&mut tx)?;
@@ -104,7 +104,7 @@ impl Orgs<'_> {
             })
             .await?;
         if made == 0 {
-            return Err(Error::new(Kind::Conflict, format!("there is an org called `{slug}` already")));
+            return Err(Error::new(Kind::Conflict, format!("an org named `{slug}` already exists")));
         }
         Ok(())
     }
@@ -121,7 +121,7 @@ impl Orgs<'_> {
         Ok(Page::from_rows(rows, page.rows, |org| Cursor { created_at: org.created_at, id: org.id.to_string() }))
     }
 
-    /// Changes an org's name or plan; its slug stays.
+    /// Changes an org's name or plan. The slug stays the same.
     pub async fn change(
         &self,
         id: &OrgId,
@@ -131,7 +131,7 @@ impl Orgs<'_> {
     ) -> Result<Option<Org>> {
         let (name, ledger) = (name.map(checked_name).transpose()?, Arc::clone(&self.0.ledger));
         self.0
-            .rows_of(id)
+            .own_change(id)
             .write(move |tx| {
                 let Some(mut org) = tx.first(sql::ORG, &[], Org::from_row)? else {
                     return Ok(None);
@@ -142,14 +142,14 @@ impl Orgs<'_> {
                 org.plan_has_graph = plan_has_graph.unwrap_or(org.plan_has_graph);
                 tx.execute(sql::UPDATE_ORG, &params![org.name, org.plan_has_graph])?;
                 tx.bump()?;
-                ledger.write(tx, &By::manager(&Who::InstanceAdmin, request), org.event("org.changed"))?;
+                ledger.write(tx, &By::manager(&Manager::InstanceAdmin, request), org.event(EventKind::OrgChanged))?;
                 Ok(Some(org))
             })
             .await
     }
 }
 
-/// Lower case, every run of other characters than ASCII letters and digits one dash.
+/// The name in lower case, with one dash for every run of characters other than ASCII letters and digits.
 pub fn org_slug(name: &str) -> String {
     let mut slug = String::new();
     for word in name.split(|c: char| !c.is_ascii_alphanumeric()).filter(|word| !word.is_empty()) {
@@ -161,14 +161,14 @@ pub fn org_slug(name: &str) -> String {
     slug
 }
 
-/// A name as every named thing takes it: trimmed, not empty, not too long, no control characters.
+/// Checks and trims a name: not empty, not too long, no control characters.
 pub(crate) fn checked_name(name: &str) -> Result<String> {
     let name = name.trim();
     if name.is_empty() || name.chars().count() > NAME_CHARS_MAX {
-        return Err(Error::invalid("name", format!("a name has 1 to {NAME_CHARS_MAX} characters")));
+        return Err(Error::new(Kind::InvalidParams, format!("a name must have 1 to {NAME_CHARS_MAX} characters")));
     }
     if name.chars().any(char::is_control) {
-        return Err(Error::invalid("name", "a name has no control characters"));
+        return Err(Error::new(Kind::InvalidParams, "a name must not have control characters"));
     }
     Ok(name.to_owned())
 }
@@ -178,7 +178,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn slugs() {
+    fn slug_has_lower_case_letters_digits_and_dashes() {
         for (name, slug) in [("Acme", "acme"), ("Acme  Inc. (prod)", "acme-inc-prod"), ("--", ""), ("Ünï 1", "n-1")] {
             assert_eq!(org_slug(name), slug, "{name}");
         }

@@ -1,6 +1,6 @@
 //! Projects of an org.
 
-use base::{Cursor, Error, Kind, Page, PageRequest, ProjectId, Result, Timestamp};
+use base::{Cursor, Error, EventKind, Kind, Page, PageRequest, ProjectId, Result, Timestamp};
 use store::{Row, params};
 
 use super::orgs::checked_name;
@@ -8,7 +8,7 @@ use super::{sql, start_of};
 use crate::access::Access;
 use crate::audit::Event;
 
-/// A project: a name, perhaps a directory of code, and switches.
+/// A project: a name, an optional directory of code, and switches.
 #[derive(Clone, Debug)]
 pub struct Project {
     /// Its id.
@@ -21,13 +21,13 @@ pub struct Project {
     pub memory_enabled: bool,
     /// Whether the graph is on.
     pub graph_enabled: bool,
-    /// When it was made.
+    /// When it was created.
     pub created_at: Timestamp,
     /// When it was last changed.
     pub updated_at: Timestamp,
 }
 
-/// What a new project is made from. The caller has checked that the root may be served.
+/// Data of a new project. The caller has checked that the root may be served.
 #[derive(Clone, Debug)]
 pub struct NewProject {
     /// Its name.
@@ -40,12 +40,12 @@ pub struct NewProject {
     pub graph_enabled: bool,
 }
 
-/// What changes of a project; `None` leaves it as it is.
+/// A change of a project. `None` keeps the current value.
 #[derive(Clone, Debug, Default)]
 pub struct ProjectChange {
     /// A new name.
     pub name: Option<String>,
-    /// A new root, or none at all.
+    /// A new root, or `None` inside to remove it.
     pub root: Option<Option<String>>,
     /// Memory on or off.
     pub memory_enabled: Option<bool>,
@@ -54,9 +54,9 @@ pub struct ProjectChange {
 }
 
 impl Project {
-    /// What the record says when the project comes to be what it is now.
-    fn event(&self, event_type: &'static str) -> Event {
-        Event::new(event_type, "project", self.id)
+    /// The audit event with the project's new state.
+    fn event(&self, kind: EventKind) -> Event {
+        Event::new(kind, "project", self.id)
             .with("name", self.name.as_str())
             .with("memoryEnabled", self.memory_enabled)
             .with("graphEnabled", self.graph_enabled)
@@ -65,18 +65,18 @@ impl Project {
 
     fn from_row(row: &Row<'_>) -> Result<Self> {
         Ok(Self {
-            id: ProjectId::from_row(row.text(0)?),
-            name: row.get(1)?,
-            root: row.get(2)?,
-            memory_enabled: row.get(3)?,
-            graph_enabled: row.get(4)?,
-            created_at: row.get(5)?,
-            updated_at: row.get(6)?,
+            id: ProjectId::from_row(row.text("id")?),
+            name: row.get("name")?,
+            root: row.get("root")?,
+            memory_enabled: row.get("memory_enabled")?,
+            graph_enabled: row.get("graph_enabled")?,
+            created_at: row.get("created_at")?,
+            updated_at: row.get("updated_at")?,
         })
     }
 }
 
-/// The projects that a management call may touch.
+/// The projects of the caller's org, as far as the caller covers them.
 pub struct Projects<'a>(&'a Access);
 
 impl Access {
@@ -87,10 +87,10 @@ impl Access {
 }
 
 impl Projects<'_> {
-    /// Makes a project.
+    /// Creates a project.
     pub async fn create(&self, new: NewProject) -> Result<Project> {
         if !self.0.cover.is_all() {
-            return Err(Error::new(Kind::NotPermitted, "a key for some projects cannot make new ones"));
+            return Err(Error::new(Kind::NotPermitted, "a key limited to some projects cannot create projects"));
         }
         let now = self.0.clock.now();
         let project = Project {
@@ -110,7 +110,7 @@ impl Projects<'_> {
                 let params = params![row.id, row.name, row.root, switches.0, switches.1, row.created_at];
                 let made = tx.execute(sql::INSERT_PROJECT, &params)?;
                 if made > 0 {
-                    access.record(tx, row.event("project.created"))?;
+                    access.record(tx, row.event(EventKind::ProjectCreated))?;
                 }
                 Ok(made)
             })
@@ -127,7 +127,7 @@ impl Projects<'_> {
         Ok(project)
     }
 
-    /// Those the caller covers, newest first.
+    /// Lists the projects that the caller covers, newest first.
     pub async fn list(&self, page: &PageRequest) -> Result<Page<Project>> {
         let start = start_of(page);
         let cover = self.0.cover.to_row();
@@ -136,7 +136,7 @@ impl Projects<'_> {
         Ok(Page::from_rows(rows, page.rows, |project| Cursor { created_at: project.created_at, id: project.id.to_string() }))
     }
 
-    /// Changes a project. Its sessions and agents see it on their next request.
+    /// Changes a project. The change applies from the next request of its sessions and agents.
     pub async fn change(&self, id: &ProjectId, change: ProjectChange) -> Result<Option<Project>> {
         if self.get(id).await?.is_none() {
             return Ok(None);
@@ -149,7 +149,7 @@ impl Projects<'_> {
                     return Ok(None);
                 };
                 if let Some(name) = &name {
-                    let taken = tx.first(sql::PROJECT_NAMED, &params![name], |row| Ok(row.text(0)? != id.as_str()))?;
+                    let taken = tx.first(sql::PROJECT_NAMED, &params![name], |row| Ok(row.text("id")? != id.as_str()))?;
                     if taken == Some(true) {
                         return Err(name_taken(name));
                     }
@@ -164,7 +164,7 @@ impl Projects<'_> {
                 let switches = (project.memory_enabled, project.graph_enabled);
                 tx.execute(sql::UPDATE_PROJECT, &params![id, project.name, project.root, switches.0, switches.1, now])?;
                 tx.bump()?;
-                access.record(tx, project.event("project.changed"))?;
+                access.record(tx, project.event(EventKind::ProjectChanged))?;
                 Ok(Some(project))
             })
             .await
@@ -172,5 +172,5 @@ impl Projects<'_> {
 }
 
 fn name_taken(name: &str) -> Error {
-    Error::new(Kind::Conflict, format!("there is a project called `{name}` already"))
+    Error::new(Kind::Conflict, format!("a project named `{name}` already exists"))
 }

@@ -1,4 +1,4 @@
-//! Orgs, projects, and what the instance remembers of itself.
+//! Orgs, projects, and data of the instance itself.
 
 pub(crate) const REMEMBER_MASTER_KEY: &str =
     "INSERT INTO instance (name, value) VALUES ('master_key', ?1) ON CONFLICT (name) DO NOTHING";
@@ -26,7 +26,7 @@ pub(crate) const INSERT_PROJECT: &str =
 pub(crate) const PROJECT: &str = "SELECT id, name, root, memory_enabled, graph_enabled, created_at, updated_at
      FROM projects WHERE org_id = ?1 AND id = ?2";
 
-/// `?5` is the caller's cover: NULL for all, else a JSON array of ids.
+/// `?5` is the caller's cover: NULL for all, otherwise a JSON array of ids.
 pub(crate) const LIST_PROJECTS: &str = "SELECT id, name, root, memory_enabled, graph_enabled, created_at, updated_at
      FROM projects WHERE org_id = ?1 AND (created_at < ?2 OR (created_at = ?2 AND id < ?3))
        AND (CAST(?5 AS TEXT) IS NULL OR ?5 LIKE '%\"' || id || '\"%')

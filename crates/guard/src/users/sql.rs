@@ -16,7 +16,7 @@ pub(crate) const SET_PASSWORD: &str = "UPDATE users SET password_hash = ?3 WHERE
 pub(crate) const STILL_ENABLED: &str =
     "SELECT id FROM users WHERE org_id = ?1 AND id = ?2 AND password_hash = ?3 AND disabled = 0";
 
-/// Whoever else could still decide for the org.
+/// Another owner of the org who is not disabled.
 pub(crate) const OTHER_OWNER: &str =
     "SELECT id FROM users WHERE org_id = ?1 AND id <> ?2 AND role = 'owner' AND disabled = 0 LIMIT 1";
 
@@ -31,13 +31,13 @@ pub(crate) const ANY_EXPIRED_LOGIN: &str = "SELECT user_id FROM logins WHERE org
 pub(crate) const DELETE_SOME_EXPIRED_LOGINS: &str = "DELETE FROM logins WHERE org_id = ?1 AND token_hash IN
      (SELECT token_hash FROM logins WHERE org_id = ?1 AND expires_at <= ?2 LIMIT ?3)";
 
-/// Before the org is known: how an address finds its user.
+/// Finds a user before the org is known.
 pub(crate) const BY_EMAIL: &str = "SELECT org_id, id, password_hash, disabled FROM users WHERE email = ?1";
 
 pub(crate) const INSERT_LOGIN: &str = "INSERT INTO logins (org_id, token_hash, user_id, created_at, expires_at)
      VALUES (?1, ?2, ?3, ?4, ?5)";
 
-/// Before the org is known: how a cookie finds its login.
+/// Finds a login before the org is known.
 pub(crate) const LOGIN: &str = "SELECT l.org_id, l.expires_at, u.id, u.role, u.email, u.disabled, u.created_at
      FROM logins l JOIN users u ON u.org_id = l.org_id AND u.id = l.user_id WHERE l.token_hash = ?1";
 

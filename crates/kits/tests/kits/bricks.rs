@@ -8,7 +8,7 @@ use kits::{BrickType, NewBrick, NewBrickVersion, Status, VersionStatus};
 use testkit::{Engine, both_engines};
 use tokio::task::JoinSet;
 
-use crate::cases::{Case, brick_in, new_brick, said};
+use crate::cases::{Case, blockers, brick_in, new_brick, said};
 
 /// The current version's number and every version, newest first: `1 of 2 draft, 1 published`.
 async fn versions(case: &Case, brick: &base::BrickId) -> String {
@@ -53,7 +53,7 @@ both_engines! {
         assert_eq!(keys, ["same", "same_2", "same_2_2", "same_3", "brick"].map(String::from).into());
     }
 
-    async fn bricks_of_one_name_made_at_once_get_different_keys(engine: Engine) {
+    async fn concurrent_bricks_of_one_name_get_different_keys(engine: Engine) {
         let case = Case::new(engine).await;
         let mut making = JoinSet::new();
         for _ in 0..32 {
@@ -67,7 +67,7 @@ both_engines! {
         assert!(keys.contains("same_32"), "{keys:?}");
     }
 
-    async fn what_cannot_be_a_brick_is_refused(engine: Engine) {
+    async fn invalid_bricks_are_refused(engine: Engine) {
         let case = Case::new(engine).await;
         let long = |chars: usize| "ü".repeat(chars);
         let name = |name: &str| NewBrick { name: name.into(), ..new_brick("") };
@@ -110,7 +110,7 @@ both_engines! {
         assert_eq!(versions(&case, &brick).await, "deprecated: 3 of 3 published, 2 published, 1 draft");
     }
 
-    async fn times_follow_what_happens(engine: Engine) {
+    async fn timestamps_follow_changes(engine: Engine) {
         let case = Case::new(engine).await;
         let created = case.test.clock.now();
         let brick = case.brick("Brick").await;
@@ -125,7 +125,7 @@ both_engines! {
         assert_eq!((found.versions[0].published_at, found.versions[1].published_at), (Some(now), None));
     }
 
-    async fn a_new_version_may_bring_a_new_description(engine: Engine) {
+    async fn a_new_version_can_change_the_description(engine: Engine) {
         let case = Case::new(engine).await;
         let brick = case.brick("Brick").await;
         for (given, kept) in [(Some("first"), "first"), (None, "first"), (Some("second"), "second")] {
@@ -146,12 +146,12 @@ both_engines! {
         let version = case.workshop.new_brick_version(brick.as_str(), blank, "usr_1").await.unwrap();
         let blocked = case.workshop.publish_brick(brick.as_str()).await.unwrap_err();
         assert_eq!(said(&blocked), "conflict -: the newest version of this brick has no rule");
-        let blockers = serde_json::json!([{"code": "brick_rule_empty", "brick_id": brick, "brick_version_id": version}]);
-        assert_eq!(blocked.data().get("blockers"), Some(&blockers));
+        let expected = serde_json::json!([{"code": "brick_rule_empty", "brick_id": brick, "brick_version_id": version}]);
+        assert_eq!(blockers(&blocked), expected);
         assert_eq!(versions(&case, &brick).await, "published: 1 of 2 draft, 1 published");
     }
 
-    async fn a_deprecated_brick_stays_as_it_is(engine: Engine) {
+    async fn a_deprecated_brick_cannot_change(engine: Engine) {
         let case = Case::new(engine).await;
         let brick = case.brick("Brick").await;
         assert!(case.workshop.deprecate_brick(brick.as_str()).await.unwrap());
@@ -165,7 +165,7 @@ both_engines! {
         assert_eq!(case.workshop.brick(brick.as_str()).await.unwrap(), before);
     }
 
-    async fn of_many_who_publish_at_once_one_does_it(engine: Engine) {
+    async fn of_concurrent_publishes_one_succeeds(engine: Engine) {
         let case = Case::new(engine).await;
         let brick = case.brick("Brick").await;
         let mut publishing = JoinSet::new();

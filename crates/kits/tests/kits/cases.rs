@@ -1,16 +1,16 @@
-//! A workshop on an empty store, and short words for what the tests do to it.
+//! A workshop on an empty store, and helpers for the tests.
 #![cfg(test)]
 
-use base::{BrickId, Error, KitId, Result};
-use kits::{BrickType, CreatedKit, NewBrick, NewBrickVersion, NewKit, NewKitVersion, Workshop};
-use store::{OrgStore, params};
+use base::{BrickId, KitId};
+use kits::{BrickType, CreatedKit, Error, NewBrick, NewBrickVersion, NewKit, NewKitVersion, Result, Workshop};
+use store::{Change, params};
 use testkit::{Engine, TestStore};
 
-/// One org's workshop, and its rows for what no caller can do.
+/// One org's workshop, and its rows for changes that no caller can make.
 pub(crate) struct Case {
     pub(crate) test: TestStore,
-    pub(crate) rows: OrgStore,
-    pub(crate) workshop: Workshop,
+    pub(crate) rows: Change,
+    pub(crate) workshop: Workshop<Change>,
 }
 
 impl Case {
@@ -22,11 +22,11 @@ impl Case {
     }
 
     /// The workshop of another org in the same store.
-    pub(crate) fn neighbour(&self) -> Workshop {
+    pub(crate) fn neighbour(&self) -> Workshop<Change> {
         Workshop::new(self.test.new_org(), self.test.clock.clone())
     }
 
-    /// Lets a moment pass, so that what follows is later.
+    /// Moves the clock forward, so that what follows is later.
     pub(crate) fn later(&self) {
         self.test.clock.advance_ms(1_000);
     }
@@ -61,7 +61,7 @@ impl Case {
         assert_eq!(self.rows.write(move |tx| tx.execute(sql, &params![id])).await.unwrap(), 1, "{sql}");
     }
 
-    /// How many rows the org has in the tables of kits.
+    /// The number of rows that the org has in each kit table.
     pub(crate) async fn kit_rows(&self) -> [usize; 3] {
         let mut counts = [0; 3];
         let tables = [
@@ -76,7 +76,7 @@ impl Case {
     }
 }
 
-pub(crate) async fn brick_in(workshop: &Workshop, name: &str) -> BrickId {
+pub(crate) async fn brick_in(workshop: &Workshop<Change>, name: &str) -> BrickId {
     workshop.create_draft_brick(new_brick(name), "an agent").await.unwrap().0
 }
 
@@ -97,8 +97,29 @@ pub(crate) fn texts(bricks: &[&BrickId]) -> Vec<String> {
     bricks.iter().map(ToString::to_string).collect()
 }
 
-/// What a refusal says: its kind, the parameter it names, its message.
+/// A refusal as text: its kind, its parameter and its message.
 pub(crate) fn said(error: &Error) -> String {
-    let parameter = error.data().get("parameter").and_then(|parameter| parameter.as_str()).unwrap_or("-");
-    format!("{} {parameter}: {}", error.kind().word(), error.message())
+    let about = match error {
+        Error::BlankName => "name".to_owned(),
+        Error::TooLong { text } | Error::HoldsNul { text } => text.to_string(),
+        Error::NoBricks | Error::TooManyBricks => "brick_ids".to_owned(),
+        Error::RepeatedBrick { position } | Error::UnknownListedBrick { position } => format!("brick_ids[{position}]"),
+        Error::UnknownBrick => "brick_id".to_owned(),
+        Error::UnknownKit => "kit_id".to_owned(),
+        _ => "-".to_owned(),
+    };
+    format!("{} {about}: {error}", error.kind().word())
+}
+
+/// Whether the error means that the brick or kit of a call does not exist.
+pub(crate) fn is_unknown_id(error: &Error) -> bool {
+    matches!(error, Error::UnknownBrick | Error::UnknownKit)
+}
+
+/// The blockers of an error, as JSON.
+pub(crate) fn blockers(error: &Error) -> serde_json::Value {
+    let each = error.blockers().iter().map(|found| {
+        serde_json::json!({"code": found.code.word(), "brick_id": found.brick_id, "brick_version_id": found.brick_version_id})
+    });
+    each.collect()
 }

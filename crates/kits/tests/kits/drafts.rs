@@ -1,17 +1,17 @@
-//! Kits: drafts, their codes, what they pin, and that a bad one leaves nothing.
+//! Draft kits: their codes and pins. A bad one leaves no rows.
 #![cfg(test)]
 
 use base::{BrickId, limits};
 use kits::{KitBrick, NewKit, NewKitVersion, Status, VersionStatus};
 use testkit::{Engine, both_engines};
 
-use crate::cases::{Case, brick_in, new_kit, said, texts};
+use crate::cases::{Case, brick_in, is_unknown_id, new_kit, said, texts};
 
 fn is_code(code: &str) -> bool {
     code.len() == 8 && code.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'A'..=b'F'))
 }
 
-/// What a kit pins: `key@version` in order.
+/// The pins of a kit: `key@version` in order.
 async fn pinned(case: &Case, kit: &base::KitId) -> String {
     let bricks = case.workshop.kit_summary(kit.as_str(), true, false).await.unwrap().bricks.unwrap();
     let pins = bricks.iter().map(|KitBrick { brick_key, brick_version, .. }| format!("{brick_key}@{brick_version}"));
@@ -93,12 +93,12 @@ both_engines! {
             let version = NewKitVersion { brick_ids, notes: None };
             let versioned = case.workshop.new_kit_version(kit.as_str(), version, "usr_1").await.unwrap_err();
             assert_eq!([said(&created), said(&versioned)], [words, words]);
-            assert!(!kits::is_unknown_id(&versioned), "{versioned}");
+            assert!(!is_unknown_id(&versioned), "{versioned}");
             assert_eq!((case.kit_rows().await, case.workshop.kit(kit.as_str()).await.unwrap()), before);
         }
     }
 
-    async fn what_cannot_be_a_kit_is_refused(engine: Engine) {
+    async fn invalid_kits_are_refused(engine: Engine) {
         let case = Case::new(engine).await;
         let ids = texts(&[&case.brick("One").await]);
         let long = "x".repeat(limits::DESCRIPTION_CHARS_MAX + 1);
@@ -129,7 +129,7 @@ both_engines! {
         assert_eq!(case.workshop.list_kits(None, 1).await.unwrap()[0].brick_count, limits::KIT_BRICKS_MAX);
     }
 
-    async fn the_code_stays_and_the_current_version_moves_only_until_one_is_published(engine: Engine) {
+    async fn the_code_never_changes_and_the_current_version_moves_until_published(engine: Engine) {
         let case = Case::new(engine).await;
         let (one, two) = (case.published_brick("One").await, case.published_brick("Two").await);
         let kit = case.kit(&[&one]).await;

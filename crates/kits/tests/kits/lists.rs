@@ -1,27 +1,28 @@
-//! Lists: newest first, filtered, limited, and page by page the same rows.
+//! Lists: newest first, filtered, limited, and the same rows page by page.
 #![cfg(test)]
 
 use base::{Cursor, PageRequest};
 use kits::{Status, Workshop};
+use store::Change;
 use testkit::{Engine, both_engines};
 
 use crate::cases::{Case, brick_in};
 
-/// Walks all pages of `rows` rows and answers the names, with `|` where a page ends.
-async fn brick_pages(workshop: &Workshop, status: Option<Status>, rows: u32) -> String {
+/// Reads all pages of `rows` rows and returns the names, with `|` where a page ends.
+async fn brick_pages(workshop: &Workshop<Change>, status: Option<Status>, rows: u32) -> String {
     let (mut names, mut after) = (Vec::new(), None);
     loop {
         let page = workshop.bricks_page(status, &PageRequest { rows, after }).await.unwrap();
         names.push(page.items.iter().map(|brick| brick.brick_name.as_str()).collect::<Vec<_>>().join(" "));
         match page.next {
-            // As a caller carries it.
+            // As a client sends it.
             Some(cursor) => after = Cursor::decode(&cursor.encode()),
             None => return names.join(" | "),
         }
     }
 }
 
-async fn kit_pages(workshop: &Workshop, status: Option<Status>, rows: u32) -> String {
+async fn kit_pages(workshop: &Workshop<Change>, status: Option<Status>, rows: u32) -> String {
     let (mut names, mut after) = (Vec::new(), None);
     loop {
         let page = workshop.kits_page(status, &PageRequest { rows, after }).await.unwrap();

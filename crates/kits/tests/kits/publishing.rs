@@ -1,4 +1,4 @@
-//! Publishing a kit: its drafts with it, all or nothing, once.
+//! Publishing a kit publishes its drafts, all or nothing, once.
 #![cfg(test)]
 
 use base::{BrickId, Kind, KitId};
@@ -6,9 +6,9 @@ use kits::{NewKitVersion, Status, VersionStatus};
 use testkit::{Engine, both_engines};
 use tokio::task::JoinSet;
 
-use crate::cases::{Case, said, texts};
+use crate::cases::{Case, blockers, said, texts};
 
-/// How the bricks stand: `name status current-version-number`.
+/// The state of the bricks: `name status current-version-number`.
 async fn standing(case: &Case, bricks: &[&BrickId]) -> String {
     let mut lines = Vec::new();
     for brick in bricks {
@@ -58,7 +58,7 @@ both_engines! {
         }
         case.workshop.publish_brick(overtaken.as_str()).await.unwrap();
         case.workshop.publish_kit(kit.as_str()).await.unwrap();
-        // One stays at its newer published version; of the other, the promoted one is the newest that is published.
+        // One keeps its newer published version. For the other, the promoted version is the newest published one.
         let all = [&overtaken, &reopened];
         assert_eq!(standing(&case, &all).await, "overtaken published 2 published; reopened published 1 published");
         case.workshop.publish_brick(reopened.as_str()).await.unwrap();
@@ -75,8 +75,8 @@ both_engines! {
         let refused = case.workshop.publish_kit(kit.as_str()).await.unwrap_err();
         assert_eq!(said(&refused), "conflict -: this kit cannot be published: see its blockers");
         let version = &before.0.as_ref().unwrap().versions[0].bricks[1].brick_version_id;
-        let blockers = serde_json::json!([{"code": "brick_deprecated", "brick_id": retired, "brick_version_id": version}]);
-        assert_eq!(refused.data().get("blockers"), Some(&blockers));
+        let expected = serde_json::json!([{"code": "brick_deprecated", "brick_id": retired, "brick_version_id": version}]);
+        assert_eq!(blockers(&refused), expected);
         assert_eq!((case.workshop.kit(kit.as_str()).await.unwrap(), standing(&case, &[&draft, &retired]).await), before);
     }
 
@@ -98,7 +98,7 @@ both_engines! {
         assert_eq!(frozen(case.workshop.kit(kit.as_str()).await.unwrap()), before);
     }
 
-    async fn a_deprecated_kit_stays_as_it_is(engine: Engine) {
+    async fn a_deprecated_kit_cannot_change(engine: Engine) {
         let case = Case::new(engine).await;
         let brick = case.brick("one").await;
         let kit = case.kit(&[&brick]).await.kit_id;
@@ -115,7 +115,7 @@ both_engines! {
         assert_eq!(standing(&case, &[&brick]).await, "one draft 1 draft");
     }
 
-    async fn of_many_who_publish_or_deprecate_at_once_each_thing_happens_once(engine: Engine) {
+    async fn of_concurrent_publishes_and_deprecations_each_succeeds_once(engine: Engine) {
         let case = Case::new(engine).await;
         let brick = case.brick("one").await;
         let kit: KitId = case.kit(&[&brick]).await.kit_id;
@@ -135,7 +135,7 @@ both_engines! {
         assert_eq!(deprecating.join_all().await.into_iter().filter(|changed| *changed).count(), 1);
     }
 
-    async fn versions_drafted_at_once_are_all_kept_and_numbered_in_a_row(engine: Engine) {
+    async fn concurrent_versions_are_all_kept_and_numbered_in_order(engine: Engine) {
         let case = Case::new(engine).await;
         let brick = case.brick("one").await;
         let kit = case.kit(&[&brick]).await.kit_id;

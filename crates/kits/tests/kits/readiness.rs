@@ -1,4 +1,4 @@
-//! Every readiness code, each where it fires and only there.
+//! Every readiness code, where it applies and only there.
 #![cfg(test)]
 
 use base::{BrickId, KitId};
@@ -8,7 +8,7 @@ use testkit::{Engine, both_engines};
 
 use crate::cases::{Case, new_brick};
 
-/// Shows a kit's readiness with the bricks' places in `bricks` instead of their ids, and compares it.
+/// Formats a kit's readiness with the bricks' positions in `bricks` instead of their ids, and compares it.
 async fn check(case: &Case, kit: &KitId, bricks: &[&BrickId], expected: Expect) {
     let inspection = case.workshop.kit_summary(kit.as_str(), true, true).await.unwrap();
     let readiness = inspection.publish_readiness.unwrap();
@@ -70,7 +70,7 @@ both_engines! {
         "#]]).await;
     }
 
-    async fn a_newer_published_version_is_an_update_and_a_newer_draft_is_none(engine: Engine) {
+    async fn only_a_newer_published_version_is_an_update(engine: Engine) {
         let case = Case::new(engine).await;
         let (published, draft) = (case.published_brick("Published").await, case.brick("Draft").await);
         let kit = case.kit(&[&published, &draft]).await.kit_id;
@@ -124,7 +124,7 @@ both_engines! {
         "#]]).await;
     }
 
-    async fn a_brick_or_version_that_is_gone_blocks(engine: Engine) {
+    async fn a_missing_brick_or_version_blocks(engine: Engine) {
         let case = Case::new(engine).await;
         let (gone, torn, whole) = (case.brick("Gone").await, case.brick("Torn").await, case.published_brick("Whole").await);
         let kit = case.kit(&[&gone, &torn, &whole]).await.kit_id;
@@ -138,7 +138,7 @@ both_engines! {
         "#]]).await;
     }
 
-    async fn a_kit_of_nothing_blocks(engine: Engine) {
+    async fn an_empty_kit_blocks(engine: Engine) {
         let case = Case::new(engine).await;
         let brick = case.brick("One").await;
         let kit = case.kit(&[&brick]).await;
@@ -165,13 +165,13 @@ both_engines! {
         "#]]).await;
     }
 
-    async fn readiness_is_about_what_publishing_would_take(engine: Engine) {
+    async fn readiness_covers_the_version_that_publishing_would_take(engine: Engine) {
         let case = Case::new(engine).await;
         let (one, two) = (case.published_brick("One").await, case.brick("Two").await);
         let kit = case.kit(&[&one]).await;
         case.workshop.publish_kit(kit.kit_id.as_str()).await.unwrap();
         let second = case.new_kit_version(&kit.kit_id, &[&one, &two]).await.unwrap();
-        // The bricks shown are the current version's, which is the published one.
+        // The bricks shown are those of the current version, which is the published one.
         check(&case, &kit.kit_id, &[&one, &two], expect![[r#"
             Ready with warnings publishable=true included=2 drafts=1 published=1
             warning brick_draft_will_promote 1

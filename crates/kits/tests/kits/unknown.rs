@@ -1,14 +1,14 @@
-//! Malformed, absent and someone else's: the same words, whatever is asked.
+//! Malformed, unknown and another org's ids get the same error.
 #![cfg(test)]
 
 use base::{BrickId, KitId};
 use kits::{NewBrickVersion, NewKitVersion};
 use testkit::{Engine, both_engines};
 
-use crate::cases::{Case, brick_in, new_kit, said, texts};
+use crate::cases::{Case, brick_in, is_unknown_id, new_kit, said, texts};
 
 both_engines! {
-    async fn an_unknown_brick_is_refused_in_the_same_words(engine: Engine) {
+    async fn every_unknown_brick_gets_the_same_error(engine: Engine) {
         let case = Case::new(engine).await;
         let neighbour = case.neighbour();
         let theirs = brick_in(&neighbour, "Theirs").await;
@@ -23,14 +23,14 @@ both_engines! {
             ];
             for refusal in refusals {
                 assert_eq!(said(&refusal), "invalid_params brick_id: there is no such brick in this workspace", "{id}");
-                assert!(kits::is_unknown_id(&refusal));
+                assert!(is_unknown_id(&refusal));
             }
             assert_eq!(case.workshop.brick(id).await.unwrap(), None);
         }
         assert_eq!(neighbour.brick(theirs.as_str()).await.unwrap(), before);
     }
 
-    async fn an_unknown_kit_is_refused_in_the_same_words(engine: Engine) {
+    async fn every_unknown_kit_gets_the_same_error(engine: Engine) {
         let case = Case::new(engine).await;
         let ours = case.brick("Ours").await;
         let neighbour = case.neighbour();
@@ -48,7 +48,7 @@ both_engines! {
             ];
             for refusal in refusals {
                 assert_eq!(said(&refusal), "invalid_params kit_id: there is no such kit in this workspace", "{id}");
-                assert!(kits::is_unknown_id(&refusal));
+                assert!(is_unknown_id(&refusal));
             }
             assert_eq!(case.workshop.kit(id).await.unwrap(), None);
         }

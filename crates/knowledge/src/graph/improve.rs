@@ -1,34 +1,34 @@
-//! What facts learn from being judged: a weight moves a tenth of the way towards the judgement, once for each session and triplet.
+//! Ratings of facts: a rating moves a weight a tenth of the way, once per session and triplet.
 
 use base::{Error, ProjectId, Result, Timestamp, TripletId};
-use store::{OrgTx, params};
+use store::{Change, OrgTx, params};
 
 use super::model::{Entity, TripletRow};
 use super::resolve::{called, members, representative};
 use super::{KnowledgeGraph, name, sql};
 use crate::author::Author;
 use crate::changes;
-use crate::memory::Outcome;
+use crate::memory::WorkOutcome;
 
-/// How far one judgement moves a weight.
+/// How far one rating moves a weight.
 const ALPHA: f64 = 0.1;
 
-/// How well facts served.
+/// A rating of facts.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Judgement {
-    /// By what became of the work that used them.
-    Outcome(Outcome),
+    /// By the outcome of the work that used them.
+    Outcome(WorkOutcome),
     /// By a number from 0 to 1.
     Score(f64),
 }
 
 impl Judgement {
-    /// What the weight moves towards. Work that had to be done again says as much for a fact as against it.
+    /// The value that the weight moves towards. Rework counts as much for a fact as against it.
     fn signal(self) -> f64 {
         match self {
-            Self::Outcome(Outcome::Accepted) => 1.0,
-            Self::Outcome(Outcome::Rework) => 0.5,
-            Self::Outcome(Outcome::Rejected) => 0.0,
+            Self::Outcome(WorkOutcome::Accepted) => 1.0,
+            Self::Outcome(WorkOutcome::Rework) => 0.5,
+            Self::Outcome(WorkOutcome::Rejected) => 0.0,
             Self::Score(score) => score,
         }
     }
@@ -40,18 +40,18 @@ impl Judgement {
         }
     }
 
-    /// The weight after it.
+    /// The weight after the rating.
     pub fn moves(self, weight: f64) -> f64 {
         ALPHA * self.signal() + (1.0 - ALPHA) * weight
     }
 }
 
-/// A triplet that is meant.
+/// A reference to a triplet.
 #[derive(Clone, Debug)]
 pub enum TripletRef {
     /// By its id.
     Id(TripletId),
-    /// By what it says.
+    /// By its parts.
     Fact {
         /// A name of its source.
         source: String,
@@ -62,52 +62,52 @@ pub enum TripletRef {
     },
 }
 
-/// A triplet that was judged.
+/// A rated triplet.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ImprovedTriplet {
     /// The triplet.
     pub id: TripletId,
-    /// What it is about.
+    /// Its source.
     pub source: String,
     /// How the two are related.
     pub relationship: String,
-    /// What it is related to.
+    /// Its target.
     pub target: String,
     /// The weight before.
     pub before: f64,
-    /// And after.
+    /// The weight after.
     pub after: f64,
-    /// Whether this session had judged it before, so that nothing moved.
+    /// Whether this session had already rated it, so that nothing changed.
     pub repeated: bool,
 }
 
-/// An entity whose triplets were judged.
+/// An entity of a rated triplet.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ImprovedEntity {
     /// The entity.
     pub entity: Entity,
     /// The weight before.
     pub before: f64,
-    /// And after all of its triplets had moved it.
+    /// The weight after all of its triplets.
     pub after: f64,
 }
 
-/// What a judgement moved.
+/// The result of a rating.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Improved {
-    /// The triplets, in the order they were named.
+    /// The triplets, in the order given.
     pub triplets: Vec<ImprovedTriplet>,
-    /// Their entities, each once.
+    /// Their entities, without duplicates.
     pub entities: Vec<ImprovedEntity>,
 }
 
-impl KnowledgeGraph {
-    /// Judges triplets, all of them or none.
+impl KnowledgeGraph<Change> {
+    /// Rates triplets, all of them or none.
     pub async fn improve(&self, author: &Author, meant: Vec<TripletRef>, judgement: Judgement) -> Result<Improved> {
         if let Judgement::Score(score) = judgement
             && !(0.0..=1.0).contains(&score)
         {
-            return Err(Error::invalid("score", "`score` is a number from 0 to 1"));
+            return Err(Error::invalid("score", "`score` must be a number from 0 to 1"));
         }
         let (project, clock, session) = (self.project, self.clock.clone(), author.session.clone());
         self.rows
@@ -132,12 +132,12 @@ struct Court<'a> {
 }
 
 impl Court<'_> {
-    /// The triplet that is meant. One that another project has is not there.
+    /// Finds a triplet. A triplet of another project is not found.
     fn find(&self, tx: &mut OrgTx<'_, '_>, meant: &TripletRef, parameter: &str) -> Result<TripletRow> {
         let (found, missing) = match meant {
             TripletRef::Id(id) => {
                 let found = tx.first(sql::TRIPLET_BY_ID, &params![self.project, id], TripletRow::from_row)?;
-                (found, "there is no triplet of this id".to_owned())
+                (found, "no triplet has this id".to_owned())
             }
             TripletRef::Fact { source, relationship, target } => {
                 let relationship = name::relationship(relationship);
@@ -230,11 +230,11 @@ mod tests {
     use proptest::prelude::*;
 
     #[test]
-    fn weights_move_as_promised() {
+    fn weights_move_by_the_documented_formula() {
         for (judgement, after) in [
-            (Judgement::Outcome(Outcome::Accepted), 0.55),
-            (Judgement::Outcome(Outcome::Rework), 0.5),
-            (Judgement::Outcome(Outcome::Rejected), 0.45),
+            (Judgement::Outcome(WorkOutcome::Accepted), 0.55),
+            (Judgement::Outcome(WorkOutcome::Rework), 0.5),
+            (Judgement::Outcome(WorkOutcome::Rejected), 0.45),
             (Judgement::Score(0.8), 0.53),
         ] {
             assert!((judgement.moves(0.5) - after).abs() < 1e-12, "{judgement:?}");

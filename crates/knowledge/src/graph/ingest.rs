@@ -1,9 +1,9 @@
-//! Taking facts in: all of a call or none. What is known already is one fact; a newer value of a functional relationship takes the
-//! place of the older one; everything else stands side by side.
+//! Stores facts, all of a call or none. A known fact is not stored twice. A newer value of a functional relationship supersedes
+//! the older one. Other facts are kept next to each other.
 
 use base::limits::FUNCTIONAL_TARGETS_MAX;
 use base::{Error, ObservationId, ProjectId, Result, Timestamp, TripletId};
-use store::{OrgTx, params};
+use store::{Change, OrgTx, params};
 
 use super::model::{CheckedTriplet, Entity, NewTriplet, TripletRow, WEIGHT_FIRST, sentence};
 use super::resolve::{Resolver, members, representative};
@@ -12,23 +12,23 @@ use crate::author::Author;
 use crate::embedding::TextKind;
 use crate::{changes, sql as shared};
 
-/// What became of the facts of a call.
+/// The result of an ingest.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Ingested {
-    /// Entities that nobody had named before.
+    /// Entities that were created.
     pub entities_created: u32,
     /// Facts that are new.
     pub triplets_created: u32,
-    /// Facts that were known.
+    /// Facts that were already known.
     pub triplets_existing: u32,
-    /// Older facts that newer ones took the place of.
+    /// Older facts that were superseded.
     pub superseded: u32,
-    /// The fact that each of the call's triplets is now, in their order.
+    /// The id of the fact for each triplet of the call, in order.
     pub ids: Vec<TripletId>,
 }
 
-impl KnowledgeGraph {
-    /// Keeps what `author` states, all of it or nothing.
+impl KnowledgeGraph<Change> {
+    /// Stores the facts that `author` states, all of them or none.
     pub async fn ingest(&self, author: &Author, new: Vec<NewTriplet>) -> Result<Ingested> {
         let checked = NewTriplet::checked(new)?;
         let (project, clock, author) = (self.project, self.clock.clone(), author.clone());
@@ -36,7 +36,7 @@ impl KnowledgeGraph {
     }
 }
 
-/// Takes facts in, in a transaction that may have more to do.
+/// Stores facts in a transaction that may do more.
 pub(crate) fn ingest_in(
     tx: &mut OrgTx<'_, '_>,
     project: ProjectId,
@@ -69,7 +69,7 @@ struct Intake<'a> {
     ingested: Ingested,
 }
 
-/// The row that a fact is now, and when it is true.
+/// The row of a fact, and when it is true.
 struct Kept {
     number: i64,
     from: Option<Timestamp>,
@@ -86,7 +86,7 @@ impl Intake<'_> {
     fn take(&mut self, tx: &mut OrgTx<'_, '_>, new: &CheckedTriplet, place: usize) -> Result<TripletId> {
         let source = self.resolver.resolve(tx, &new.source)?;
         let target = self.resolver.resolve(tx, &new.target)?;
-        // An alias of the target may have merged the source away.
+        // An alias of the target may have merged the source into another entity.
         let source = representative(tx, &self.project, source.number)?;
         let ends = Ends { source, target };
         let (kept, id) = match self.same(tx, &ends, new)? {
@@ -99,7 +99,7 @@ impl Intake<'_> {
             }
             None => self.insert(tx, &ends, new, WEIGHT_FIRST)?,
         };
-        // What was true in the past says nothing of what is true now.
+        // A fact of the past does not affect the present.
         if new.functional && kept.until.is_none_or(|end| end > self.now) {
             let from = kept.from.unwrap_or(self.now).max(self.now);
             for other in self.others(tx, &ends, &new.relationship, &kept, place)? {
@@ -109,7 +109,7 @@ impl Intake<'_> {
         Ok(id)
     }
 
-    /// The same fact, if it stands.
+    /// The same fact, if it is current.
     fn same(&self, tx: &mut OrgTx<'_, '_>, ends: &Ends, new: &CheckedTriplet) -> Result<Option<TripletRow>> {
         let targets = members(tx, &self.project, ends.target.number)?;
         for source in members(tx, &self.project, ends.source.number)? {
@@ -123,7 +123,7 @@ impl Intake<'_> {
         Ok(None)
     }
 
-    /// Other values of the relationship that stand while this one is true.
+    /// Other values of the relationship that are current while this one is true.
     fn others(
         &self,
         tx: &mut OrgTx<'_, '_>,
@@ -142,7 +142,8 @@ impl Intake<'_> {
         others.retain(|other| other.number != kept.number && !begins_after(other));
         if others.len() > FUNCTIONAL_TARGETS_MAX {
             let parameter = format!("triplets[{place}].functional");
-            let message = format!("`{relationship}` has more than {FUNCTIONAL_TARGETS_MAX} targets here: it is not functional");
+            let message =
+                format!("`{relationship}` has more than {FUNCTIONAL_TARGETS_MAX} targets here, so it is not functional");
             return Err(Error::invalid(&parameter, message));
         }
         Ok(others)
@@ -178,7 +179,7 @@ impl Intake<'_> {
         Ok((Kept { number, from: new.valid_from, until: new.valid_to }, id))
     }
 
-    /// Said again: by whom is kept, and a description that is new is the one that is shown.
+    /// A repeated fact: its author is recorded, and a new description replaces the old one.
     fn confirm(&mut self, tx: &mut OrgTx<'_, '_>, same: &TripletRow, ends: &Ends, new: &CheckedTriplet) -> Result<Kept> {
         self.ingested.triplets_existing += 1;
         self.mention(tx, same.number, &new.description)?;
@@ -191,7 +192,7 @@ impl Intake<'_> {
             tx.execute(sql::REWORD_TRIPLET, &params![self.project, same.number, description, text, functional, change])?;
             tx.execute(shared::ENQUEUE, &params![self.project, same.number, TextKind::Graph, change])?;
         }
-        // It is the one value again, whatever had been announced.
+        // It is the only value again, even if another one was scheduled.
         if new.functional && same.superseded_at.is_some() {
             let change = changes::next(tx, &self.project)?;
             tx.execute(sql::STAND, &params![self.project, same.number, change])?;
@@ -204,7 +205,7 @@ impl Intake<'_> {
         tx.execute(sql::MENTION, &params![self.project, number, agent, session, description, self.now]).map(drop)
     }
 
-    /// An end that was announced before is never put off.
+    /// An earlier end that was already scheduled stays.
     fn supersede(&mut self, tx: &mut OrgTx<'_, '_>, old: &TripletRow, by: i64, from: Timestamp) -> Result<()> {
         if old.superseded_at.is_some_and(|end| end <= from) {
             return Ok(());
@@ -216,17 +217,17 @@ impl Intake<'_> {
     }
 }
 
-/// Whether a fact says nothing new about when it is true. Times that are left out say nothing.
+/// Whether a fact brings no new validity times. Absent times mean no change.
 fn is_as_long_true(known: &TripletRow, new: &CheckedTriplet) -> bool {
     (new.valid_from.is_none() || new.valid_from == known.valid_from) && (new.valid_to.is_none() || new.valid_to == known.valid_to)
 }
 
-/// A known fact with other times: what is left out is as it was.
+/// A known fact with new validity times. Absent ones keep their value.
 fn completed(known: &TripletRow, new: &CheckedTriplet, place: usize) -> Result<CheckedTriplet> {
     let (valid_from, valid_to) = (new.valid_from.or(known.valid_from), new.valid_to.or(known.valid_to));
     if valid_from.zip(valid_to).is_some_and(|(from, to)| from > to) {
         let parameter = format!("triplets[{place}].validTo");
-        let message = format!("`{parameter}` is before the time from which on the fact is known to be true");
+        let message = format!("`{parameter}` is before the time when the fact became true");
         return Err(Error::invalid(&parameter, message));
     }
     let description = if new.description.is_empty() { &known.description } else { &new.description };

@@ -1,21 +1,21 @@
 //! The knowledge graph: facts that agents state, as triplets of a source, a relationship and a target.
 //!
-//! Nothing is deleted. A triplet has four times (when it was learned, when something newer took its place, from when and until when
-//! it is true), and a read as of some time sees what was known and true then. An entity is one however its name is written, and has
-//! aliases; merging two keeps both rows and can be undone. A weight, one half at first, moves when agents judge a triplet; it bends
-//! the order and hides nothing.
+//! Nothing is deleted. A triplet has four times: when it was learned, when it was superseded, from when it is true, and until
+//! when. A read as of some time sees what was known and true then. An entity is found by every spelling of its name and by its
+//! aliases. Merging two entities keeps both rows and can be undone. A weight starts at one half and moves when agents rate a
+//! triplet. It affects the order of answers and hides nothing.
 //!
-//! | room | holds |
+//! | module | purpose |
 //! |---|---|
-//! | `model` | entities and triplets, as they are stated and as they are kept |
-//! | `name` | when two names are one |
-//! | `resolve`, `ingest` | taking facts in |
-//! | `rules` | facts that a note states in plain words |
+//! | `model` | entities and triplets, as stated and as stored |
+//! | `name` | which names are the same |
+//! | `resolve`, `ingest` | storing facts |
+//! | `rules` | facts in the text of an observation |
 //! | `query`, `rank` | facts that answer a question |
 //! | `walk` | neighbours and paths |
-//! | `improve` | what facts learn from being judged |
-//! | `manage`, `retract`, `suggest` | what people do with it |
-//! | `read` | from numbers to triplets |
+//! | `improve` | ratings of facts |
+//! | `manage`, `retract`, `suggest` | management by people |
+//! | `read` | loads triplets by number |
 
 mod improve;
 mod ingest;
@@ -51,15 +51,19 @@ pub(crate) use sql::{ENTITIES_CHANGED, TRIPLETS_CHANGED, WORDED};
 
 /// The knowledge graph of one project.
 #[derive(Clone)]
-pub struct KnowledgeGraph {
-    rows: OrgStore,
+pub struct KnowledgeGraph<R = OrgStore> {
+    rows: R,
     project: ProjectId,
     clock: Clock,
 }
 
-impl KnowledgeGraph {
-    /// The graph among an org's rows.
-    pub fn new(rows: OrgStore, project: ProjectId, clock: Clock) -> Self {
+impl<R: AsRef<OrgStore>> KnowledgeGraph<R> {
+    /// The graph of a project, for reading or, with a [`Change`](store::Change), for changing.
+    pub fn new(rows: R, project: ProjectId, clock: Clock) -> Self {
         Self { rows, project, clock }
+    }
+
+    fn rows(&self) -> &OrgStore {
+        self.rows.as_ref()
     }
 }

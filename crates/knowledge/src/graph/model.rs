@@ -1,4 +1,4 @@
-//! Entities and triplets: as agents state them, and as rows keep them.
+//! Entities and triplets, as agents state them and as rows store them.
 
 use base::limits::{
     ENTITY_ALIASES_MAX, ENTITY_NAME_CHARS_MAX, RELATIONSHIP_CHARS_MAX, TRIPLET_DESCRIPTION_CHARS_MAX, TRIPLETS_PER_CALL_MAX,
@@ -8,112 +8,112 @@ use store::Row;
 
 use super::name;
 
-/// The weight of whatever nobody has judged yet.
+/// The weight before any rating.
 pub(crate) const WEIGHT_FIRST: f64 = 0.5;
 
-/// An entity as an agent names it.
+/// An entity in a new triplet.
 #[derive(Clone, Debug, Default)]
 pub struct NewEntity {
     /// Its name, in any spelling.
     pub name: String,
-    /// What kind of thing it is.
+    /// The kind of entity.
     pub kind: Option<String>,
-    /// What else it is called.
+    /// Other names.
     pub aliases: Vec<String>,
 }
 
-/// A fact as an agent states it.
+/// A new fact.
 #[derive(Clone, Debug, Default)]
 pub struct NewTriplet {
-    /// What the fact is about.
+    /// The subject of the fact.
     pub source: NewEntity,
     /// How the two are related.
     pub relationship: String,
-    /// What it is related to.
+    /// The object of the fact.
     pub target: NewEntity,
-    /// The fact in a sentence.
+    /// The fact as a sentence.
     pub description: Option<String>,
-    /// The source has one such target at a time.
+    /// The source has only one such target at a time.
     pub functional: bool,
     /// When it became true.
     pub valid_from: Option<Timestamp>,
-    /// When it ceased to be true.
+    /// When it stopped being true.
     pub valid_to: Option<Timestamp>,
 }
 
 /// An entity.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Entity {
-    /// Its name among rows.
+    /// Its id.
     pub id: EntityId,
-    /// Its place among what the project knows.
+    /// Its number in the project.
     pub number: i64,
-    /// As it was first written.
+    /// Its name as first written.
     pub name: String,
-    /// What kind of thing it is; empty when nobody said.
+    /// The kind of entity. Empty if unknown.
     pub kind: String,
-    /// How well facts about it have served, from 0 to 1.
+    /// How useful facts about it were so far, from 0 to 1.
     pub weight: f64,
-    /// The entity that it turned out to be.
+    /// The entity that it was merged into.
     pub merged_into: Option<i64>,
-    /// When it was first named.
+    /// When it was created.
     pub created_at: Timestamp,
-    /// Whether people have split it from another: no alias merges it again.
+    /// Whether a person split it from another one, so that no alias merges it again.
     pub kept_apart: bool,
 }
 
-/// Where a fact comes from. The server knows.
+/// The origin of a fact, recorded by the server.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Provenance {
-    /// The observation it was read from.
+    /// The observation that it was read from.
     pub observation: Option<ObservationId>,
     /// Who stated it first.
     pub agent: String,
-    /// In which session.
+    /// The session.
     pub session: String,
     /// When.
     pub at: Timestamp,
 }
 
-/// A fact, with the names that its entities have today.
+/// A fact, with the current names of its entities.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Triplet {
-    /// Its name.
+    /// Its id.
     pub id: TripletId,
-    /// Its place among what the project knows.
+    /// Its number in the project.
     pub number: i64,
-    /// What it is about.
+    /// Its source.
     pub source: Entity,
     /// How the two are related, in snake_case.
     pub relationship: String,
-    /// What it is related to.
+    /// Its target.
     pub target: Entity,
-    /// The fact in a sentence; empty when nobody gave one.
+    /// The fact as a sentence. Empty if none was given.
     pub description: String,
-    /// Whether the source has one such target at a time.
+    /// Whether the source has only one such target at a time.
     pub functional: bool,
-    /// How well it has served, from 0 to 1.
+    /// How useful it was so far, from 0 to 1.
     pub weight: f64,
     /// Who stated it.
     pub provenance: Provenance,
-    /// When something newer took its place, or it was retracted.
+    /// When it was superseded or retracted.
     pub superseded_at: Option<Timestamp>,
     /// When it became true.
     pub valid_from: Option<Timestamp>,
-    /// When it ceased to be true.
+    /// When it stopped being true.
     pub valid_to: Option<Timestamp>,
-    /// Facts with the same source and relationship and another target that stand beside it.
+    /// Current facts with the same source and relationship but another target.
     pub conflicts_with: Vec<TripletId>,
 }
 
 impl Triplet {
-    /// The fact in words.
+    /// The fact as text.
     pub fn sentence(&self) -> String {
         sentence(&self.source.name, &self.relationship, &self.target.name, &self.description)
     }
 }
 
-/// A fact as it is found and embedded.
+/// The text of a fact for search and embedding.
 pub(crate) fn sentence(source: &str, relationship: &str, target: &str, description: &str) -> String {
     let fact = format!("{source} {} {target}", name::spoken(relationship));
     if description.is_empty() { fact } else { format!("{fact}. {description}") }
@@ -137,48 +137,48 @@ pub(crate) struct TripletRow {
 }
 
 impl TripletRow {
-    /// The columns of [`super::sql::TRIPLET_COLUMNS`], in their order.
+    /// The columns of [`super::sql::TRIPLET_COLUMNS`], in order.
     pub(crate) fn from_row(row: &Row<'_>) -> Result<Self> {
-        let observation = row.get::<Option<String>>(10)?;
+        let observation = row.get::<Option<String>>("observation_id")?;
         Ok(Self {
-            number: row.get(0)?,
-            id: TripletId::from_row(row.text(1)?),
-            source: row.get(2)?,
-            relationship: row.get(3)?,
-            target: row.get(4)?,
-            description: row.get(5)?,
-            functional: row.get(6)?,
-            weight: row.get(7)?,
+            number: row.get("number")?,
+            id: TripletId::from_row(row.text("id")?),
+            source: row.get("source")?,
+            relationship: row.get("relationship")?,
+            target: row.get("target")?,
+            description: row.get("description")?,
+            functional: row.get("functional")?,
+            weight: row.get("weight")?,
             provenance: Provenance {
                 observation: observation.map(|id| ObservationId::from_row(&id)),
-                agent: row.get(8)?,
-                session: row.get(9)?,
-                at: row.get(11)?,
+                agent: row.get("agent_id")?,
+                session: row.get("session_id")?,
+                at: row.get("learned_at")?,
             },
-            superseded_at: row.get(12)?,
-            valid_from: row.get(13)?,
-            valid_to: row.get(14)?,
+            superseded_at: row.get("superseded_at")?,
+            valid_from: row.get("valid_from")?,
+            valid_to: row.get("valid_to")?,
         })
     }
 }
 
 impl Entity {
-    /// The columns of [`super::sql::ENTITY_COLUMNS`], in their order.
+    /// The columns of [`super::sql::ENTITY_COLUMNS`], in order.
     pub(crate) fn from_row(row: &Row<'_>) -> Result<Self> {
         Ok(Self {
-            number: row.get(0)?,
-            id: EntityId::from_row(row.text(1)?),
-            name: row.get(2)?,
-            kind: row.get(3)?,
-            weight: row.get(4)?,
-            merged_into: row.get(5)?,
-            created_at: row.get(6)?,
-            kept_apart: row.get(7)?,
+            number: row.get("number")?,
+            id: EntityId::from_row(row.text("id")?),
+            name: row.get("name")?,
+            kind: row.get("type")?,
+            weight: row.get("weight")?,
+            merged_into: row.get("merged_into")?,
+            created_at: row.get("created_at")?,
+            kept_apart: row.get("kept_apart")?,
         })
     }
 }
 
-/// An entity's name, checked.
+/// A validated entity.
 #[derive(Clone, Debug)]
 pub(crate) struct CheckedEntity {
     pub(crate) name: String,
@@ -186,7 +186,7 @@ pub(crate) struct CheckedEntity {
     pub(crate) aliases: Vec<String>,
 }
 
-/// A fact, checked.
+/// A validated fact.
 #[derive(Clone, Debug)]
 pub(crate) struct CheckedTriplet {
     pub(crate) source: CheckedEntity,
@@ -199,10 +199,10 @@ pub(crate) struct CheckedTriplet {
 }
 
 impl NewTriplet {
-    /// Checks all facts of a call; a complaint names the member it is about.
+    /// Validates all facts of a call. An error names the parameter.
     pub(crate) fn checked(new: Vec<Self>) -> Result<Vec<CheckedTriplet>> {
         if new.is_empty() || new.len() > TRIPLETS_PER_CALL_MAX {
-            return Err(Error::invalid("triplets", format!("a call states 1 to {TRIPLETS_PER_CALL_MAX} triplets")));
+            return Err(Error::invalid("triplets", format!("send 1 to {TRIPLETS_PER_CALL_MAX} triplets per call")));
         }
         new.into_iter().enumerate().map(|(place, triplet)| triplet.check(&format!("triplets[{place}]"))).collect()
     }
@@ -211,7 +211,7 @@ impl NewTriplet {
         let relationship = name::relationship(&self.relationship);
         let parameter = format!("{place}.relationship");
         if relationship.is_empty() {
-            return Err(Error::invalid(&parameter, format!("`{parameter}` has no letters: say how the two are related")));
+            return Err(Error::invalid(&parameter, format!("`{parameter}` has no letters; name a relationship")));
         }
         within(&relationship, RELATIONSHIP_CHARS_MAX, &parameter)?;
         let description = self.description.unwrap_or_default().trim().to_owned();
@@ -220,10 +220,7 @@ impl NewTriplet {
             && from > to
         {
             let parameter = format!("{place}.validFrom");
-            return Err(Error::invalid(
-                &parameter,
-                format!("`{parameter}` is after `validTo`: no time is left for it to be true"),
-            ));
+            return Err(Error::invalid(&parameter, format!("`{parameter}` is after `validTo`")));
         }
         Ok(CheckedTriplet {
             source: self.source.check(&format!("{place}.source"))?,
@@ -254,7 +251,7 @@ impl NewEntity {
 fn checked_name(text: &str, parameter: &str) -> Result<String> {
     let cleaned = name::cleaned(text);
     if cleaned.is_empty() || cleaned.chars().any(char::is_control) {
-        return Err(Error::invalid(parameter, format!("`{parameter}` is empty, or holds control characters")));
+        return Err(Error::invalid(parameter, format!("`{parameter}` is empty or has control characters")));
     }
     within(&cleaned, ENTITY_NAME_CHARS_MAX, parameter)?;
     Ok(cleaned)
@@ -263,7 +260,7 @@ fn checked_name(text: &str, parameter: &str) -> Result<String> {
 fn within(text: &str, most: usize, parameter: &str) -> Result<()> {
     match text.chars().count() {
         count if count > most => {
-            Err(Error::invalid(parameter, format!("`{parameter}` has {count} characters, and at most {most} are kept")))
+            Err(Error::invalid(parameter, format!("`{parameter}` has {count} characters; the maximum is {most}")))
         }
         _ => Ok(()),
     }

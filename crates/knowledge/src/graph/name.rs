@@ -1,43 +1,43 @@
-//! When two names are one: however they are written, `PaymentService`, `payment-service` and `payment service` are the same.
+//! Decides which names are the same: `PaymentService`, `payment-service` and `payment service` are.
 
 use unicode_normalization::UnicodeNormalization;
 use unicode_normalization::char::is_combining_mark;
 
-/// A name as it is kept: what people wrote, without the space and quotes around it.
+/// A name as stored: as written, without surrounding space and quotes.
 pub(crate) fn cleaned(name: &str) -> String {
     let folded: String = name.nfc().collect();
     let trimmed = folded.trim().trim_matches('`').trim();
     trimmed.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-/// The forms by which a name is found. Two names are one when they share a form.
+/// The forms of a name. Two names are the same if they share a form.
 ///
-/// There are up to two: one that splits words where capitals begin, and one that does not, because `PostgreSQL` is also written
-/// `postgresql`, and nobody writes `postgre sql`.
+/// There are up to two: one splits words at capitals, and one does not, because `PostgreSQL` is also written as `postgresql`
+/// and nobody writes `postgre sql`.
 pub(crate) fn forms(name: &str) -> Vec<String> {
     let whole = joined(name, false, ' ');
     let split = joined(name, true, ' ');
     match (whole.is_empty(), whole == split) {
-        // Nothing but separators: such a name is only itself.
+        // A name of only separators equals only itself.
         (true, _) => vec![name.to_lowercase()],
         (false, true) => vec![whole],
         (false, false) => vec![whole, split],
     }
 }
 
-/// A relationship in its one spelling: `dependsOn`, `Depends on` and `depends-on` are `depends_on`.
+/// The canonical form of a relationship: `dependsOn`, `Depends on` and `depends-on` are `depends_on`.
 pub(crate) fn relationship(words: &str) -> String {
     let is_part = |letter: char| letter.is_alphanumeric() || is_combining_mark(letter);
     let plain: String = words.nfkc().map(|letter| if is_part(letter) { letter } else { ' ' }).collect();
     joined(&plain, true, '_')
 }
 
-/// A relationship as people say it.
+/// A relationship as words.
 pub(crate) fn spoken(relationship: &str) -> String {
     relationship.replace('_', " ")
 }
 
-/// The words of a name in lower case, one `glue` between them.
+/// The words of a name in lower case, joined by `glue`.
 fn joined(name: &str, split_capitals: bool, glue: char) -> String {
     let letters: Vec<char> = name.nfkc().collect();
     let mut text = String::with_capacity(name.len());
@@ -67,7 +67,7 @@ fn is_separator(letter: char) -> bool {
     letter.is_whitespace() || matches!(letter, '-' | '_' | '.' | '/' | '\\' | ':')
 }
 
-/// Whether a capital begins a word: after a small letter or digit, or as the last capital before a small letter (`HTTPServer`).
+/// Whether a capital starts a word: after a small letter or digit, or as the last capital before a small letter (`HTTPServer`).
 fn begins_word(before: char, letter: char, after: Option<&char>) -> bool {
     let is_capital = letter.is_uppercase() && !letter.to_lowercase().eq([letter]);
     if !is_capital || is_separator(before) {
@@ -87,7 +87,7 @@ mod tests {
     }
 
     #[test]
-    fn names_are_one_however_they_are_written() {
+    fn spellings_of_one_name_are_the_same() {
         for (left, right) in [
             ("PaymentService", "payment-service"),
             ("payment_service", "Payment Service"),
@@ -119,7 +119,7 @@ mod tests {
     }
 
     #[test]
-    fn names_are_kept_as_they_were_written_without_what_is_around_them() {
+    fn names_are_kept_without_surrounding_characters() {
         assert_eq!(cleaned("  `src/a b.rs`\n"), "src/a b.rs");
         assert_eq!(cleaned("a \t b"), "a b");
         assert_eq!(cleaned("``"), "");
@@ -127,7 +127,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn a_name_has_a_form_that_stays_the_same(name in "\\PC{1,40}") {
+        fn the_form_of_a_form_is_itself(name in "\\PC{1,40}") {
             let forms = forms(&name);
             prop_assert!(forms.iter().all(|form| !form.is_empty()));
             prop_assert!(are_one(&name, &name.to_lowercase()) || name.to_lowercase().to_uppercase() != name.to_uppercase());

@@ -1,9 +1,10 @@
-//! Facts that answer a question: words and meaning find where it enters the graph, and what lies around is walked.
+//! Finds facts that answer a question: keywords and meaning find entry points, and the search walks on from there.
 
 use std::sync::Arc;
 
 use base::{Result, Timestamp};
 use search::fusion::Fused;
+use store::OrgStore;
 
 use super::KnowledgeGraph;
 use super::model::Triplet;
@@ -12,22 +13,22 @@ use crate::embedding::{Coverage, TextKind};
 use crate::index::{Indexes, Wanted};
 use crate::memory::Mode;
 
-/// What is asked.
+/// A query.
 #[derive(Clone, Debug)]
 pub struct GraphQuery {
-    /// In plain words.
+    /// The question in plain words.
     pub query: String,
-    /// How many triplets at most.
+    /// The maximum number of triplets.
     pub top_k: usize,
-    /// How many hops are walked from where the question enters.
+    /// How many hops to walk from the entry points.
     pub depth: u32,
-    /// As it was known at this time.
+    /// As known at this time.
     pub as_of: Option<Timestamp>,
-    /// What counts.
+    /// The weights of the ranking.
     pub ranking: GraphRanking,
 }
 
-/// A triplet that was found.
+/// A triplet that matches.
 #[derive(Clone, Debug, PartialEq)]
 pub struct GraphHit {
     /// The triplet.
@@ -36,27 +37,27 @@ pub struct GraphHit {
     pub score: f32,
 }
 
-/// What was found.
+/// The result of a query.
 #[derive(Clone, Debug)]
 pub struct GraphHits {
     /// Best first.
     pub hits: Vec<GraphHit>,
-    /// Whether a hub was not walked in all directions.
+    /// Whether the walk skipped some facts of an entity with many.
     pub truncated: bool,
-    /// How much of the graph is known by meaning.
+    /// How much of the graph is embedded.
     pub coverage: Coverage,
 }
 
-impl KnowledgeGraph {
+impl<R: AsRef<OrgStore>> KnowledgeGraph<R> {
     /// Finds the triplets that answer a question.
     pub async fn query(&self, indexes: &Indexes, asked: GraphQuery) -> Result<GraphHits> {
         let (facts, at) = self.as_of(indexes, asked.as_of).await?;
-        if Arc::clone(&facts).ask(|facts| facts.graph.edge_count()).await? == 0 {
+        if Arc::clone(&facts).ask(self.rows().org(), |facts| facts.graph.edge_count()).await? == 0 {
             return Ok(GraphHits { hits: Vec::new(), truncated: false, coverage: Coverage::default() });
         }
-        let texts = indexes.graph_texts(&self.rows, &self.project).await?;
+        let texts = indexes.graph_texts(self.rows(), &self.project).await?;
         let vectors = texts.texts.vectors();
-        let vector = indexes.query_vector(&asked.query, Mode::Fused).await?;
+        let vector = indexes.query_vector(self.rows().org(), &asked.query, Mode::Fused).await?;
         let walked = Arc::clone(&facts);
         let work = move || -> Result<(Ordered, bool)> {
             let facts = walked.read();
@@ -78,8 +79,8 @@ impl KnowledgeGraph {
             ordered.triplets.truncate(asked.top_k);
             Ok((ordered, vector.is_none()))
         };
-        let (ordered, words_only) = store::compute(work).await??;
-        let coverage = indexes.coverage(&self.rows, &self.project, TextKind::Graph, vectors, words_only).await?;
+        let (ordered, words_only) = store::compute(self.rows().org(), work).await??;
+        let coverage = indexes.coverage(self.rows(), &self.project, TextKind::Graph, vectors, words_only).await?;
         let numbers: Vec<i64> = ordered.triplets.iter().map(|(number, _)| *number).collect();
         let triplets = self.triplets(&facts, &numbers, at).await?;
         let hits = triplets.into_iter().zip(ordered.triplets).map(|(triplet, (_, score))| GraphHit { triplet, score });

@@ -1,69 +1,65 @@
-//! The order of facts: how well each answers by itself, lifted by what lies near the best answers, bent a little by how well it has
-//! served.
+//! Ranks facts: by how well each one matches, plus a bonus near the best matches, adjusted a little by its rating.
 
 use std::collections::HashMap;
 
 use base::Timestamp;
 use base::limits::GRAPH_LOOK_MAX;
-use graph::{Direction, EdgeIndex, Node, personalised_rank};
+use graph::{Direction, EdgeIndex, Node};
 use search::fusion::{Fused, Weights};
 
 use crate::index::{Fact, Facts};
 
-/// Hits by words and meaning where the walk begins.
+/// The maximum number of search hits where the walk starts.
 const SEEDS_MAX: usize = 40;
-/// Triplets of one entity that the walk follows, heaviest first.
+/// The maximum number of triplets of one entity that the walk follows, heaviest first.
 const FAN_OUT_MAX: usize = 64;
-/// Entities that the walk reaches.
+/// The maximum number of entities that the walk reaches.
 const NODES_MAX: usize = 2_000;
-/// How much of an edge's learned weight is its own; its two entities have the rest.
+/// How much of an edge's weight is its own. The rest comes from its two entities.
 const OWN_SHARE: f32 = 0.6;
 
-/// How much each part counts. The defaults were chosen on the tuning half of the evaluation set (`examples/tune_graph.rs`).
+/// The weights of the ranking. The defaults were tuned on the tuning half of the evaluation set (`examples/tune_graph.rs`).
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct GraphRanking {
-    /// Words against meaning, where a question enters.
+    /// Keywords against meaning, for the entry points.
     pub weights: Weights,
-    /// The cosine from which on meaning alone makes a hit.
+    /// The minimum cosine for a hit by meaning alone.
     pub cosine_min: f32,
-    /// What is left of a score one hop further.
+    /// The part of a score that is left after one hop.
     pub hop: f32,
-    /// How much lying near good hits counts beside answering by itself.
+    /// How much being near good hits counts in addition to the own match.
     pub near: f32,
-    /// How much of that nearness is personalised PageRank instead of hops.
-    pub pagerank: f32,
-    /// The most that a learned weight adds or takes, as a part of the score.
+    /// The maximum effect of the learned weight, as a part of the score.
     pub learned: f32,
 }
 
 impl Default for GraphRanking {
     fn default() -> Self {
         let weights = Weights { keyword: 1.0, vector: 8.0, neighbour: 0.0 };
-        // PageRank cost what hops had gained, at every weight that was tried: it counts for nothing until a set says otherwise.
-        Self { weights, cosine_min: 0.2, hop: 0.9, near: 1.0, pagerank: 0.0, learned: 0.3 }
+        Self { weights, cosine_min: 0.2, hop: 0.9, near: 1.0, learned: 0.3 }
     }
 }
 
-/// What is ranked.
+/// The input of the ranking.
 pub(super) struct Question<'a> {
     pub(super) facts: &'a Facts,
     pub(super) ranking: &'a GraphRanking,
-    /// How many hops are walked.
+    /// How many hops to walk.
     pub(super) depth: u32,
-    /// When.
+    /// The time at which facts must be current.
     pub(super) at: Timestamp,
-    /// How alike a triplet's text and the question are by meaning.
+    /// The similarity of a triplet's text and the query by meaning.
     pub(super) cosine_of: &'a dyn Fn(i64) -> Option<f32>,
 }
 
-/// Facts in their order, and whether the walk left something out.
+/// Ranked facts, and whether the walk skipped some.
 pub(super) struct Ordered {
     /// Triplets, best first, with scores from 0 to 1.
     pub(super) triplets: Vec<(i64, f32)>,
     pub(super) truncated: bool,
 }
 
-/// Scores of what the walk has reached.
+/// The scores of everything that the walk reached.
 #[derive(Default)]
 struct Reached {
     nodes: HashMap<Node, f32>,
@@ -72,7 +68,7 @@ struct Reached {
 }
 
 impl Question<'_> {
-    /// Orders what words and meaning found, and what lies around it.
+    /// Ranks the search hits and the facts around them.
     pub(super) fn order(&self, hits: &[Fused]) -> Ordered {
         let best = hits.first().map_or(0.0, |hit| hit.score);
         let hits = hits.iter().filter(|hit| hit.keyword > 0.0 || hit.cosine >= Some(self.ranking.cosine_min));
@@ -114,7 +110,7 @@ impl Question<'_> {
         Ordered { triplets, truncated: near.truncated }
     }
 
-    /// What lies around the seeds: each hop leaves a part of the score, and of several ways the best counts.
+    /// Walks from the seeds: each hop leaves a part of the score, and the best of several paths counts.
     fn walk(&self, seeds: &HashMap<Node, f32>) -> Reached {
         let mut reached = Reached { nodes: seeds.clone(), ..Reached::default() };
         let mut frontier: Vec<(Node, f32)> = seeds.iter().map(|(node, score)| (*node, *score)).collect();
@@ -141,13 +137,10 @@ impl Question<'_> {
             }
             frontier = next.into_iter().collect();
         }
-        if self.ranking.pagerank > 0.0 {
-            self.mix_in_pagerank(seeds, &mut reached);
-        }
         reached
     }
 
-    /// The edges of a node that stand, with their other ends and weights. Of a hub, as many as are worth a look.
+    /// The current edges of a node, with their other ends and weights. For a hub, only the heaviest ones.
     fn standing(&self, node: Node) -> impl Iterator<Item = (EdgeIndex, Node, f32)> {
         let standing = self.facts.graph.edges_of(node, Direction::Both).filter_map(|(edge, other)| {
             let fact = self.facts.graph.edge(edge)?.payload;
@@ -155,26 +148,9 @@ impl Question<'_> {
         });
         standing.take(GRAPH_LOOK_MAX)
     }
-
-    fn mix_in_pagerank(&self, seeds: &HashMap<Node, f32>, reached: &mut Reached) {
-        const DAMPING: f32 = 0.85;
-        const EPSILON: f32 = 1e-4;
-        const PUSHES_MAX: usize = 20_000;
-        let mut seeds: Vec<(Node, f32)> = seeds.iter().map(|(node, score)| (*node, *score)).collect();
-        seeds.sort_by_key(|(node, _)| *node);
-        let allow = |fact: &Fact| fact.stands_at(self.at);
-        let ranks = personalised_rank(&self.facts.graph, &seeds, DAMPING, EPSILON, PUSHES_MAX, allow, |fact| fact.weight);
-        let best = ranks.first().map_or(1.0, |(_, rank)| *rank);
-        let ranks: HashMap<Node, f32> = ranks.into_iter().map(|(node, rank)| (node, rank / best)).collect();
-        for (edge, score) in &mut reached.edges {
-            let Some(found) = self.facts.graph.edge(*edge) else { continue };
-            let rank = [found.source, found.target].iter().filter_map(|end| ranks.get(end)).sum::<f32>() / 2.0;
-            *score = (1.0 - self.ranking.pagerank) * *score + self.ranking.pagerank * rank;
-        }
-    }
 }
 
-/// Raises a score, and says whether it rose.
+/// Raises a score, and returns whether it rose.
 fn raise<K: std::hash::Hash + Eq>(scores: &mut HashMap<K, f32>, key: K, score: f32) -> bool {
     let known = scores.entry(key).or_insert(f32::MIN);
     let rises = score > *known;

@@ -1,4 +1,4 @@
-//! From numbers to triplets: rows are read in the order they are wanted, with the names that entities have today.
+//! Loads triplets by number, in the given order and with the current names of their entities.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
@@ -6,17 +6,17 @@ use std::sync::Arc;
 use base::limits::CONFLICTS_MAX;
 use base::{Error, Result, Timestamp, TripletId};
 use graph::{Direction, Node};
-use store::{AsParam, Param, Row};
+use store::{AsParam, OrgStore, Param, Row};
 
 use super::model::{Entity, Triplet, TripletRow};
 use super::{KnowledgeGraph, sql};
 use crate::index::{Facts, FactsIndex};
 
-/// A number that nothing has.
+/// A number that no row has.
 const NOTHING: i64 = -1;
 
-impl KnowledgeGraph {
-    /// The triplets of these numbers, in their order, as they stand at a time.
+impl<R: AsRef<OrgStore>> KnowledgeGraph<R> {
+    /// The triplets with these numbers, in order, as of a time.
     pub(super) async fn triplets(&self, facts: &Arc<FactsIndex>, numbers: &[i64], at: Timestamp) -> Result<Vec<Triplet>> {
         let rows = self.in_order(sql::TRIPLETS, numbers, TripletRow::from_row, |row: &TripletRow| row.number).await?;
         let asked: Vec<[i64; 3]> = rows.iter().map(|row| [row.number, row.source, row.target]).collect();
@@ -30,12 +30,14 @@ impl KnowledgeGraph {
             let conflicts: Vec<Vec<i64>> = asked.iter().map(|[number, ..]| siblings.conflicts_of(facts, *number, at)).collect();
             (ends, conflicts)
         };
-        let (ends, conflicts) = Arc::clone(facts).ask(look_up).await?;
+        let (ends, conflicts) = Arc::clone(facts).ask(self.rows().org(), look_up).await?;
         let entities = self.entities(ends.values().copied()).await?;
         let ids = self.triplet_ids(&rows, conflicts.iter().flatten().copied()).await?;
         let end = |number: &i64| {
             let found = ends.get(number).and_then(|entity| entities.get(entity));
-            found.cloned().ok_or_else(|| Error::internal(format_args!("a triplet names entity {number}, which is not there")))
+            found
+                .cloned()
+                .ok_or_else(|| Error::internal(format_args!("a triplet refers to entity {number}, which does not exist")))
         };
         rows.into_iter()
             .zip(conflicts)
@@ -67,7 +69,7 @@ impl KnowledgeGraph {
         Ok(found.into_iter().map(|entity| (entity.number, entity)).collect())
     }
 
-    /// The ids of triplets, most of which have been read.
+    /// The ids of triplets. Most of them are already loaded.
     async fn triplet_ids(&self, read: &[TripletRow], numbers: impl Iterator<Item = i64>) -> Result<HashMap<i64, TripletId>> {
         let mut ids: HashMap<i64, TripletId> = read.iter().map(|row| (row.number, row.id)).collect();
         let missing: HashSet<i64> = numbers.filter(|number| !ids.contains_key(number)).collect();
@@ -77,7 +79,7 @@ impl KnowledgeGraph {
         Ok(ids)
     }
 
-    /// Rows of these numbers, in their order; what is not there is left out.
+    /// Rows with these numbers, in order. Missing ones are left out.
     async fn in_order<T>(
         &self,
         statement: &'static str,
@@ -89,7 +91,7 @@ impl KnowledgeGraph {
         for some in numbers.chunks(sql::NUMBERS_AT_ONCE) {
             let filled = some.iter().chain(std::iter::repeat(&NOTHING)).take(sql::NUMBERS_AT_ONCE);
             let params: Vec<Param<'_>> = std::iter::once(self.project.as_param()).chain(filled.map(AsParam::as_param)).collect();
-            for row in self.rows.query(statement, &params, map).await? {
+            for row in self.rows().query(statement, &params, map).await? {
                 found.insert(number_of(&row), row);
             }
         }
@@ -97,12 +99,12 @@ impl KnowledgeGraph {
     }
 }
 
-/// What stands beside a fact: for each source and relationship, looked up once.
+/// The facts per source and relationship, each looked up once.
 #[derive(Default)]
 struct Siblings(HashMap<(Node, u32), Vec<(i64, Node)>>);
 
 impl Siblings {
-    /// Facts with the same source and relationship and another target, standing at the same time.
+    /// Facts with the same source and relationship but another target, current at the same time.
     fn conflicts_of(&mut self, facts: &Facts, triplet: i64, at: Timestamp) -> Vec<i64> {
         let own = facts.edge(triplet).and_then(|edge| facts.graph.edge(edge)).filter(|own| own.payload.stands_at(at));
         let Some(own) = own else { return Vec::new() };
@@ -110,7 +112,7 @@ impl Siblings {
         let siblings = self.0.entry((own.source, relationship)).or_insert_with(|| {
             let edges = facts.graph.edges_of(own.source, Direction::Out).filter_map(|(edge, _)| facts.graph.edge(edge));
             let standing = edges.filter(|edge| edge.payload.relationship == relationship && edge.payload.stands_at(at));
-            // One more than are listed: the fact itself is among them.
+            // One more than are listed, because the fact itself is among them.
             standing.take(CONFLICTS_MAX + 1).map(|edge| (edge.payload.number, edge.target)).collect()
         });
         let others = siblings.iter().filter(|(_, target)| *target != own.target);

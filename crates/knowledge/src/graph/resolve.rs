@@ -1,7 +1,8 @@
-//! Which entity a name means, inside a transaction: exact and folded names first, then aliases. What nothing is called is made.
+//! Finds the entity of a name inside a transaction: by exact and folded names first, then by aliases. An unknown name creates
+//! an entity.
 //!
-//! A merge keeps every row: the merged entity points to the one it turned out to be, and whoever reads follows. Undoing it takes
-//! the pointer away.
+//! A merge keeps every row: the merged entity points to the other one, and readers follow the pointer. Undoing the merge
+//! removes the pointer.
 
 use std::collections::HashMap;
 
@@ -15,15 +16,15 @@ use crate::author::Author;
 use crate::embedding::TextKind;
 use crate::{changes, sql as shared};
 
-/// Merges that one name leads through before something must be wrong.
+/// The maximum number of merges to follow for one name. More than that means damage.
 const MERGES_MAX: usize = ENTITY_MEMBERS_MAX;
 
-/// Finds and makes the entities of one call.
+/// Finds and creates the entities of one call.
 pub(super) struct Resolver<'a> {
     project: ProjectId,
     author: &'a Author,
     now: Timestamp,
-    /// Entities that were made.
+    /// The entities that were created.
     pub(super) created: u32,
     known: HashMap<(String, String), Entity>,
 }
@@ -33,7 +34,7 @@ impl<'a> Resolver<'a> {
         Self { project, author, now, created: 0, known: HashMap::new() }
     }
 
-    /// The entity that is meant: found, or made.
+    /// Finds the entity or creates it.
     pub(super) fn resolve(&mut self, tx: &mut OrgTx<'_, '_>, meant: &CheckedEntity) -> Result<Entity> {
         let key = (meant.name.clone(), meant.kind.clone());
         if meant.aliases.is_empty()
@@ -46,7 +47,7 @@ impl<'a> Resolver<'a> {
             Some(entity) => self.completed(tx, entity, meant)?,
             None => self.made(tx, meant)?,
         };
-        // An alias may have merged entities that were met before under another name.
+        // An alias may have merged entities that this call found under another name.
         if !meant.aliases.is_empty() {
             self.known.clear();
         }
@@ -79,7 +80,7 @@ impl<'a> Resolver<'a> {
         self.completed(tx, entity, meant)
     }
 
-    /// Takes in what this naming of an entity adds: its type, when nobody had said one, and aliases.
+    /// Adds new information about an entity: its type if it has none, and aliases.
     fn completed(&self, tx: &mut OrgTx<'_, '_>, mut entity: Entity, meant: &CheckedEntity) -> Result<Entity> {
         let mut changed = entity.kind.is_empty() && !meant.kind.is_empty();
         if changed {
@@ -96,7 +97,7 @@ impl<'a> Resolver<'a> {
             changed |= call_it(tx, &self.project, entity.number, alias, true)?;
         }
         if changed {
-            let row = |row: &store::Row<'_>| row.get::<String>(0);
+            let row = |row: &store::Row<'_>| row.get::<String>("name");
             let names = tx.query(sql::NAMES_OF, &params![self.project, entity.number], row)?;
             let change = changes::next(tx, &self.project)?;
             let text = text_of(&entity.name, &entity.kind, &names);
@@ -107,13 +108,13 @@ impl<'a> Resolver<'a> {
     }
 }
 
-/// The words that an entity is found by.
+/// The text by which search finds an entity.
 fn text_of(name: &str, kind: &str, names: &[String]) -> String {
     let aliases = names.iter().map(String::as_str).filter(|alias| *alias != name);
     [name, kind].into_iter().chain(aliases).filter(|word| !word.is_empty()).collect::<Vec<_>>().join(", ")
 }
 
-/// Of those that are called so, the one that a type means. Without a type only a single one is meant.
+/// Of the entities with this name, the one with the given type. Without a type, the name must be unique.
 fn choose(called: &[Entity], kind: &str) -> Option<Entity> {
     let untyped = || called.iter().find(|entity| entity.kind.is_empty());
     let found = match (kind.is_empty(), called) {
@@ -124,7 +125,7 @@ fn choose(called: &[Entity], kind: &str) -> Option<Entity> {
     found.cloned()
 }
 
-/// Writes down a name in all its forms, and says whether any was new.
+/// Stores a name in all its forms, and returns whether any was new.
 fn call_it(tx: &mut OrgTx<'_, '_>, project: &ProjectId, entity: i64, called: &str, alias: bool) -> Result<bool> {
     let mut is_new = false;
     for form in name::forms(called) {
@@ -133,7 +134,7 @@ fn call_it(tx: &mut OrgTx<'_, '_>, project: &ProjectId, entity: i64, called: &st
     Ok(is_new)
 }
 
-/// Merges an entity into another: both are themselves, not merged already. `by` is an agent and its session.
+/// Merges an entity into another. Neither may be merged already. `by` is an agent and its session.
 pub(super) fn merge(
     tx: &mut OrgTx<'_, '_>,
     project: &ProjectId,
@@ -144,21 +145,22 @@ pub(super) fn merge(
 ) -> Result<()> {
     let count = members(tx, project, entity.number)?.len() + members(tx, project, into.number)?.len();
     if count > ENTITY_MEMBERS_MAX {
-        let message = format!("`{}` would be {count} entities in one, and at most {ENTITY_MEMBERS_MAX} can be", into.name);
+        let message = format!("`{}` would combine {count} entities; the maximum is {ENTITY_MEMBERS_MAX}", into.name);
         return Err(Error::new(Kind::InvalidParams, message).with("parameter", "aliases"));
     }
     let change = changes::next(tx, project)?;
     tx.execute(sql::MERGE, &params![project, entity.number, into.number, by.0, by.1, now, false, change]).map(drop)
 }
 
-/// Undoes a merge. What people have split, `kept_apart`, is not merged by an alias again.
+/// Undoes a merge. With `kept_apart`, no alias merges it again.
 pub(super) fn unmerge(tx: &mut OrgTx<'_, '_>, project: &ProjectId, entity: i64, kept_apart: bool) -> Result<()> {
     let (nobody, never, nothing) = (None::<String>, None::<Timestamp>, None::<i64>);
     let change = changes::next(tx, project)?;
     tx.execute(sql::MERGE, &params![project, entity, nothing, nobody, nobody, never, kept_apart, change]).map(drop)
 }
 
-/// The entities that a name means: those called so, else those with such an alias, each as what it was merged into.
+/// The entities of a name: the ones with this name, else the ones with this alias. For a merged entity, the one it was merged
+/// into.
 pub(super) fn called(tx: &mut OrgTx<'_, '_>, project: &ProjectId, name: &str) -> Result<Vec<Entity>> {
     let found = names(tx, project, name)?;
     let by_name = found.iter().any(|(_, alias)| !alias);
@@ -173,7 +175,7 @@ fn called_by_name(tx: &mut OrgTx<'_, '_>, project: &ProjectId, name: &str) -> Re
 fn names(tx: &mut OrgTx<'_, '_>, project: &ProjectId, name: &str) -> Result<Vec<(i64, bool)>> {
     let forms = name::forms(name);
     let (first, last) = (forms.first().cloned().unwrap_or_default(), forms.last().cloned().unwrap_or_default());
-    tx.query(sql::CALLED, &params![project, first, last], |row| Ok((row.get(0)?, row.get(1)?)))
+    tx.query(sql::CALLED, &params![project, first, last], |row| Ok((row.get("entity")?, row.get("alias")?)))
 }
 
 fn representatives(tx: &mut OrgTx<'_, '_>, project: &ProjectId, numbers: impl Iterator<Item = i64>) -> Result<Vec<Entity>> {
@@ -187,7 +189,7 @@ fn representatives(tx: &mut OrgTx<'_, '_>, project: &ProjectId, numbers: impl It
     Ok(found)
 }
 
-/// What an entity turned out to be: itself, unless it was merged.
+/// The entity that an entity was merged into, or itself.
 pub(super) fn representative(tx: &mut OrgTx<'_, '_>, project: &ProjectId, number: i64) -> Result<Entity> {
     let mut number = number;
     for _ in 0..=MERGES_MAX {
@@ -198,15 +200,15 @@ pub(super) fn representative(tx: &mut OrgTx<'_, '_>, project: &ProjectId, number
             None => return Ok(entity),
         }
     }
-    Err(Error::internal(format_args!("the merges of entity {number} go in a circle")))
+    Err(Error::internal(format_args!("the merges of entity {number} form a cycle")))
 }
 
-/// An entity and all that was merged into it: facts name any of them.
+/// An entity and all entities merged into it. Facts can refer to any of them.
 pub(super) fn members(tx: &mut OrgTx<'_, '_>, project: &ProjectId, entity: i64) -> Result<Vec<i64>> {
     let mut members = vec![entity];
     let mut place = 0;
     while let Some(member) = members.get(place).copied() {
-        let merged = tx.query(sql::MERGED_INTO, &params![project, member], |row| row.get::<i64>(0))?;
+        let merged = tx.query(sql::MERGED_INTO, &params![project, member], |row| row.get::<i64>("number"))?;
         members.extend(merged);
         place += 1;
     }

@@ -1,9 +1,9 @@
-//! Taking back what one agent or session stated: it stands no more, what it had taken the place of stands again, and what was read
-//! meanwhile stays as it was read.
+//! Retracts what one agent or session stated. Facts that were superseded by it become current again, and reads as of an earlier
+//! time do not change.
 
 use base::limits::FORGET_ROWS_MAX;
 use base::{Error, ObservationId, ProjectId, Result, Timestamp, TripletId};
-use store::{OrgTx, params};
+use store::{Change, OrgTx, params};
 
 use super::model::{TripletRow, sentence};
 use super::resolve::{members, representative, unmerge};
@@ -11,14 +11,14 @@ use super::{KnowledgeGraph, sql};
 use crate::embedding::TextKind;
 use crate::{changes, sql as shared};
 
-/// Whose triplets are retracted.
+/// Whose triplets to retract.
 #[derive(Clone, Debug, Default)]
 pub struct RetractFilter {
-    /// This agent's.
+    /// This agent's triplets.
     pub agent: Option<String>,
-    /// This session's.
+    /// This session's triplets.
     pub session: Option<String>,
-    /// Only from this time on.
+    /// Only triplets from this time on.
     pub since: Option<Timestamp>,
 }
 
@@ -31,23 +31,23 @@ impl RetractFilter {
     }
 }
 
-/// What was retracted.
+/// The result of a retraction.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Retracted {
-    /// Triplets that do not stand any more.
+    /// Triplets that are no longer current.
     pub triplets: u64,
-    /// Older ones that stand again, because what had taken their place is gone.
+    /// Older triplets that are current again, because the retracted ones had superseded them.
     pub restored: u64,
-    /// Merges of entities that were undone.
+    /// Merges that were undone.
     pub split: u64,
 }
 
-impl KnowledgeGraph {
-    /// Retracts what an agent, a session, or an agent in a session stated and nobody else did, and undoes their merges. At most so
-    /// many at once: ask again until nothing is left.
+impl KnowledgeGraph<Change> {
+    /// Retracts what an agent, a session, or an agent in a session stated and nobody else did, and undoes their merges. The
+    /// number per call is limited, so repeat until nothing is left.
     pub async fn retract(&self, filter: &RetractFilter, by: &str) -> Result<Retracted> {
         if filter.agent.is_none() && filter.session.is_none() {
-            return Err(Error::invalid("agent", "say whose triplets to retract: an agent's, a session's, or both"));
+            return Err(Error::invalid("agent", "give an agent, a session or both to retract from"));
         }
         let (project, clock, filter, by) = (self.project, self.clock.clone(), filter.clone(), by.to_owned());
         self.rows
@@ -56,14 +56,14 @@ impl KnowledgeGraph {
                 let mut retraction =
                     Retraction { project, now, by: &by, is_theirs: &|row| filter.names(row), retracted: Retracted::default() };
                 let merges = params![project, filter.agent, filter.session, since, FORGET_ROWS_MAX];
-                for entity in tx.query(sql::MERGED_BY, &merges, |row| row.get::<i64>(0))? {
+                for entity in tx.query(sql::MERGED_BY, &merges, |row| row.get::<i64>("number"))? {
                     unmerge(tx, &project, entity, false)?;
                     retraction.retracted.split += 1;
                 }
                 let whose = params![project, filter.agent, filter.session, since, now, FORGET_ROWS_MAX];
                 let found = tx.query(sql::OF_AUTHOR, &whose, TripletRow::from_row)?;
                 retraction.retract(tx, &found)?;
-                // What others had superseded must not come back when those are retracted one day.
+                // Triplets that others superseded must not return if those are retracted later.
                 for row in tx.query(sql::SUPERSEDED_OF_AUTHOR, &whose, TripletRow::from_row)? {
                     if !retraction.is_said_by_others(tx, &row)? {
                         tx.execute(sql::RETRACT_SUPERSEDED, &params![project, row.number, by])?;
@@ -75,7 +75,7 @@ impl KnowledgeGraph {
     }
 }
 
-/// Retracts what was read from an observation that is forgotten.
+/// Retracts the facts that were read from a forgotten observation.
 pub(crate) fn retract_of_observation(
     tx: &mut OrgTx<'_, '_>,
     project: &ProjectId,
@@ -94,7 +94,7 @@ struct Retraction<'a> {
     project: ProjectId,
     now: Timestamp,
     by: &'a str,
-    /// Whether a triplet was stated by those whose triplets go.
+    /// Whether a triplet was stated by the retracted author.
     is_theirs: &'a dyn Fn(&TripletRow) -> bool,
     retracted: Retracted,
 }
@@ -109,7 +109,7 @@ impl Retraction<'_> {
         found.iter().try_for_each(|triplet| self.restore_before(tx, triplet.number))
     }
 
-    /// What a triplet had taken the place of stands again; where that was theirs, too, what was before it.
+    /// Restores what a triplet had superseded. If that was retracted too, restores what came before it.
     fn restore_before(&mut self, tx: &mut OrgTx<'_, '_>, number: i64) -> Result<()> {
         let mut gone = vec![number];
         while let Some(number) = gone.pop() {
@@ -135,7 +135,7 @@ impl Retraction<'_> {
         Ok(tx.first(sql::SAID_BY_OTHERS, &asked, |_| Ok(()))?.is_some())
     }
 
-    /// Whether the same fact stands by another row: someone stated it again.
+    /// Whether the same fact is current in another row, because someone stated it again.
     fn stands(&self, tx: &mut OrgTx<'_, '_>, old: &TripletRow) -> Result<bool> {
         let source = representative(tx, &self.project, old.source)?.number;
         let target = representative(tx, &self.project, old.target)?.number;
@@ -151,7 +151,7 @@ impl Retraction<'_> {
         Ok(false)
     }
 
-    /// A fact that had been superseded stands again, from now on.
+    /// A superseded fact becomes current again, from now on.
     fn learn_again(&self, tx: &mut OrgTx<'_, '_>, old: &TripletRow) -> Result<()> {
         let (number, id) = (changes::next(tx, &self.project)?, TripletId::new(self.now));
         let source = representative(tx, &self.project, old.source)?;

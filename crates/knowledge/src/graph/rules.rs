@@ -1,13 +1,12 @@
-//! Facts that a note states in plain words: *`checkout` depends on `redis`*. No model reads here, only patterns, and they are
-//! narrow on purpose: both ends must look like names of code (quoted, or with a path, a symbol or a ticket in them) and stand right
-//! beside the words between them. What the patterns miss, agents state themselves.
+//! Extracts facts from the text of an observation, such as *`checkout` depends on `redis`*. This uses only narrow patterns and
+//! no model: both ends must look like names of code (quoted, or with a path, a symbol or a ticket in them) and be right next to
+//! the words between them. Agents can state everything else explicitly.
+
+use base::limits::OBSERVATION_FACTS_MAX;
 
 use super::model::{CheckedTriplet, NewEntity, NewTriplet};
 
-/// Facts that one note may give: a note that states more is a list, and lists are stated by `graph_ingest`.
-const FACTS_MAX: usize = 10;
-
-/// What is said between two names, the relationship it means, and whether the second name is the source.
+/// The words between two names, the relationship they mean, and whether the second name is the source.
 const PHRASES: &[(&str, &str, bool)] = &[
     ("depends on", "depends_on", false),
     ("is replaced by", "replaced_by", false),
@@ -41,10 +40,10 @@ const PHRASES: &[(&str, &str, bool)] = &[
     ("caused", "caused", false),
 ];
 
-/// The facts of a note, checked.
+/// The facts of an observation, validated.
 pub(crate) fn facts_in(note: &str) -> Vec<CheckedTriplet> {
     let mut facts: Vec<NewTriplet> = Vec::new();
-    // A sentence that denies or wonders states nothing.
+    // A sentence with a negation, a doubt or a question states no fact.
     for sentence in sentences(note) {
         let lower = format!(" {} ", sentence.to_lowercase());
         let doubts = [" not ", "n't ", " never ", " no longer ", " should ", " could ", " might ", " if ", " instead of "];
@@ -55,11 +54,11 @@ pub(crate) fn facts_in(note: &str) -> Vec<CheckedTriplet> {
     }
     let mut seen = std::collections::HashSet::new();
     facts.retain(|fact| seen.insert((fact.source.name.clone(), fact.relationship.clone(), fact.target.name.clone())));
-    facts.truncate(FACTS_MAX);
+    facts.truncate(OBSERVATION_FACTS_MAX);
     if facts.is_empty() { Vec::new() } else { NewTriplet::checked(facts).unwrap_or_default() }
 }
 
-/// The sentences of a note. A full stop inside a name (`main.rs`, `v1.2`) ends nothing.
+/// The sentences of a text. A full stop inside a name (`main.rs`, `v1.2`) does not end one.
 fn sentences(note: &str) -> impl Iterator<Item = &str> {
     let ends = |(at, letter): (usize, char)| {
         let after = note.get(at + letter.len_utf8()..).and_then(|rest| rest.chars().next());
@@ -71,7 +70,7 @@ fn sentences(note: &str) -> impl Iterator<Item = &str> {
     starts.zip(cuts).filter_map(|(start, end)| note.get(start..end))
 }
 
-/// Facts that a sentence states with one phrase.
+/// The facts of a sentence with one phrase.
 fn stated(sentence: &str, (phrase, relationship, reversed): &(&str, &str, bool)) -> Vec<NewTriplet> {
     let spaced = format!(" {phrase} ");
     let mut facts = Vec::new();
@@ -91,7 +90,7 @@ fn stated(sentence: &str, (phrase, relationship, reversed): &(&str, &str, bool))
     facts
 }
 
-/// The name that a text ends with.
+/// The name at the end of a text.
 fn last_name(text: &str) -> Option<String> {
     let text = text.trim_end();
     if let Some(inside) = text.strip_suffix('`') {
@@ -100,7 +99,7 @@ fn last_name(text: &str) -> Option<String> {
     name_of_code(text.split_whitespace().next_back()?)
 }
 
-/// The name that a text begins with.
+/// The name at the start of a text.
 fn first_name(text: &str) -> Option<String> {
     let text = text.trim_start();
     let text = ["the ", "a ", "an "].iter().find_map(|article| text.strip_prefix(article)).unwrap_or(text);
@@ -115,7 +114,7 @@ fn quoted(name: &str) -> Option<String> {
     fits.then(|| name.trim().to_owned())
 }
 
-/// A word, if it is plainly a name of code: a path, a symbol, a file, a ticket.
+/// A word, if it clearly is a name of code: a path, a symbol, a file or a ticket.
 fn name_of_code(word: &str) -> Option<String> {
     let word = word.trim_matches(|letter: char| matches!(letter, ',' | '.' | ';' | ':' | '!' | '?' | '(' | ')' | '"' | '\''));
     let has_inner = |mark: &str| word.trim_matches('/').find(mark).is_some_and(|at| at > 0);
@@ -131,7 +130,7 @@ fn name_of_code(word: &str) -> Option<String> {
     (is_name && letters.len() <= 100 && !word.contains("://")).then(|| word.to_owned())
 }
 
-/// A word with a short ending of small letters after a dot.
+/// A word with a dot and a short lower-case extension.
 fn is_file(word: &str) -> bool {
     word.rsplit_once('.').is_some_and(|(stem, ending)| {
         !stem.is_empty() && (1..=4).contains(&ending.len()) && ending.chars().all(|letter| letter.is_ascii_lowercase())
@@ -147,7 +146,7 @@ mod tests {
     }
 
     #[test]
-    fn plainly_stated_facts_are_found() {
+    fn explicit_facts_are_found() {
         for (note, expected) in [
             ("`checkout` depends on `redis` for its carts.", vec!["checkout depends_on redis"]),
             ("src/pricing.rs uses money::round_half_even everywhere", vec!["src/pricing.rs uses money::round_half_even"]),
@@ -177,9 +176,9 @@ mod tests {
     }
 
     #[test]
-    fn a_list_of_facts_is_cut_and_repeats_count_once() {
+    fn the_number_of_facts_is_limited_and_repeats_count_once() {
         let many: String = (0..50).map(|n| format!("`a` uses `b{n}`.\n")).collect();
-        assert_eq!(facts(&many).len(), FACTS_MAX);
+        assert_eq!(facts(&many).len(), OBSERVATION_FACTS_MAX);
         assert_eq!(facts("`a` uses `b`. `a` uses `b`.").len(), 1);
     }
 }

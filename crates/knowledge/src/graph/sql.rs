@@ -1,26 +1,27 @@
 //! Entities, their names, triplets, who mentioned them, and how weights moved.
 //!
-//! Where an index finds few rows they are not ordered: to spare a sort, a planner would rather walk the whole project in order.
+//! Statements that find few rows by an index have no ORDER BY: to avoid a sort, the planner would rather scan the whole project
+//! in order.
 
-/// What [`super::Entity::from_row`] reads.
+/// The columns that [`super::Entity::from_row`] reads.
 macro_rules! entity_columns {
     () => {
         "number, id, name, type, weight, merged_into, created_at, kept_apart"
     };
 }
 
-/// What [`super::manage::ListedEntity::from_row`] reads: with the id of what an entity was merged into.
+/// The columns that [`super::manage::ListedEntity::from_row`] reads: with the id of the entity that an entity was merged into.
 macro_rules! listed_entity_columns {
     () => {
         concat!(
             entity_columns!(),
             ", (SELECT other.id FROM entities AS other WHERE other.org_id = entities.org_id
-               AND other.project_id = entities.project_id AND other.number = entities.merged_into)"
+               AND other.project_id = entities.project_id AND other.number = entities.merged_into) AS merged_into_id"
         )
     };
 }
 
-/// What [`super::model::TripletRow::from_row`] reads.
+/// The columns that [`super::model::TripletRow::from_row`] reads.
 macro_rules! triplet_columns {
     () => {
         "number, id, source, relationship, target, description, functional, weight, agent_id, session_id, observation_id,
@@ -28,7 +29,7 @@ macro_rules! triplet_columns {
     };
 }
 
-/// Thirty-two numbers at once: one that nothing has fills what is left.
+/// Thirty-two numbers at once. A number that no row has fills unused places.
 macro_rules! numbers {
     () => {
         "(?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21, ?22, ?23, ?24, ?25, ?26, ?27, ?28,
@@ -36,7 +37,7 @@ macro_rules! numbers {
     };
 }
 
-/// How many [`ENTITIES`] and [`TRIPLETS`] take.
+/// How many numbers [`ENTITIES`] and [`TRIPLETS`] take.
 pub(super) const NUMBERS_AT_ONCE: usize = 32;
 
 pub(super) const ENTITIES: &str =
@@ -54,7 +55,7 @@ pub(super) const ENTITY_BY_ID: &str =
 pub(super) const TRIPLET_BY_ID: &str =
     concat!("SELECT ", triplet_columns!(), " FROM triplets WHERE org_id = ?1 AND project_id = ?2 AND id = ?3");
 
-/// Entities that are called so, by one of at most two folded forms.
+/// Entities with a name, by one of at most two folded forms.
 pub(super) const CALLED: &str = "SELECT entity, alias FROM entity_names
      WHERE org_id = ?1 AND project_id = ?2 AND folded IN (?3, ?4) ORDER BY alias, entity";
 
@@ -77,13 +78,13 @@ pub(super) const MERGE: &str =
     "UPDATE entities SET merged_into = ?4, merged_agent = ?5, merged_session = ?6, merged_at = ?7, kept_apart = ?8, change = ?9
      WHERE org_id = ?1 AND project_id = ?2 AND number = ?3";
 
-/// Entities that an author merged: `?3` is an agent, `?4` a session, each or NULL.
+/// Entities that an author merged: `?3` is an agent, `?4` a session, each may be NULL.
 pub(super) const MERGED_BY: &str = "SELECT number FROM entities
      WHERE org_id = ?1 AND project_id = ?2 AND merged_into IS NOT NULL
      AND (CAST(?3 AS TEXT) IS NULL OR merged_agent = ?3) AND (CAST(?4 AS TEXT) IS NULL OR merged_session = ?4)
      AND merged_at >= ?5 ORDER BY number LIMIT ?6";
 
-/// The same fact, where it stands at a time and is not over, or is over when the new one says (`?7`).
+/// The same fact, if it is current at a time and has not ended, or ends when the new one says (`?7`).
 pub(super) const SAME: &str = concat!(
     "SELECT ",
     triplet_columns!(),
@@ -92,7 +93,7 @@ pub(super) const SAME: &str = concat!(
      AND (valid_to IS NULL OR valid_to > ?6 OR valid_to = CAST(?7 AS BIGINT)) ORDER BY number DESC LIMIT 1"
 );
 
-/// A fact, where it stands at a time, over or not.
+/// A fact that is current at a time, ended or not.
 pub(super) const STATED: &str = concat!(
     "SELECT ",
     triplet_columns!(),
@@ -100,7 +101,7 @@ pub(super) const STATED: &str = concat!(
      AND (superseded_at IS NULL OR superseded_at > ?6) ORDER BY number DESC LIMIT 1"
 );
 
-/// Facts of one source and relationship that stand and are true at a time.
+/// Facts of one source and relationship that are current and true at a time.
 pub(super) const STANDING: &str = concat!(
     "SELECT ",
     triplet_columns!(),
@@ -128,7 +129,7 @@ pub(super) const MENTION: &str =
 pub(super) const MENTIONS: &str = "SELECT agent_id, session_id, description, said_at FROM triplet_mentions
      WHERE org_id = ?1 AND project_id = ?2 AND number = ?3 ORDER BY said_at, session_id LIMIT 100";
 
-/// For the engine: what changed after one change and up to another.
+/// For the graph engine: what changed after one change and up to another.
 pub(crate) const ENTITIES_CHANGED: &str = "SELECT number, change, weight, merged_into FROM entities
      WHERE org_id = ?1 AND project_id = ?2 AND change > ?3 AND change <= ?4 ORDER BY change LIMIT ?5";
 
@@ -136,7 +137,7 @@ pub(crate) const TRIPLETS_CHANGED: &str =
     "SELECT number, change, source, relationship, target, weight, learned_at, superseded_at, valid_from, valid_to FROM triplets
      WHERE org_id = ?1 AND project_id = ?2 AND change > ?3 AND change <= ?4 ORDER BY change LIMIT ?5";
 
-/// For the words: entities and triplets in the one order of their changes.
+/// For the keyword index: entities and triplets in the order of their changes.
 pub(crate) const WORDED: &str = "SELECT number, worded, text FROM entities
      WHERE org_id = ?1 AND project_id = ?2 AND worded > ?3 AND worded <= ?4
      UNION ALL SELECT number, worded, text FROM triplets
@@ -159,16 +160,17 @@ pub(super) const RECORD_MOVE: &str =
 pub(super) const MOVES: &str = "SELECT session_id, outcome, weight_before, weight_after, moved_at, signal FROM graph_moves
      WHERE org_id = ?1 AND project_id = ?2 AND number = ?3 ORDER BY change LIMIT 1000";
 
-/// How much there is: entities that are themselves, triplets, and those that stand at a time.
-pub(super) const COUNT_ENTITIES: &str = "SELECT CAST(count(*) AS BIGINT) FROM entities
+/// Entities without merged ones. The next statement counts triplets and the current ones.
+pub(super) const COUNT_ENTITIES: &str = "SELECT CAST(count(*) AS BIGINT) AS count FROM entities
      WHERE org_id = ?1 AND project_id = ?2 AND merged_into IS NULL";
 
-pub(super) const COUNT_TRIPLETS: &str = "SELECT CAST(count(*) AS BIGINT),
+pub(super) const COUNT_TRIPLETS: &str = "SELECT CAST(count(*) AS BIGINT) AS count,
        CAST(COALESCE(sum(CASE WHEN (superseded_at IS NULL OR superseded_at > ?3) AND (valid_to IS NULL OR valid_to > ?3)
-         AND (valid_from IS NULL OR valid_from <= ?3) THEN 1 ELSE 0 END), 0) AS BIGINT)
+         AND (valid_from IS NULL OR valid_from <= ?3) THEN 1 ELSE 0 END), 0) AS BIGINT) AS standing
      FROM triplets WHERE org_id = ?1 AND project_id = ?2";
 
-/// Newest first. `?4` is an agent, `?5` a session, each or NULL; `?6` is a time, and `?7` whether what does not stand is listed, too.
+/// Newest first. `?4` is an agent, `?5` a session, each may be NULL; `?6` is a time, and `?7` whether to include triplets that
+/// are not current.
 pub(super) const LIST_TRIPLETS: &str = "SELECT number FROM triplets WHERE org_id = ?1 AND project_id = ?2 AND number < ?3
      AND (CAST(?4 AS TEXT) IS NULL OR agent_id = ?4) AND (CAST(?5 AS TEXT) IS NULL OR session_id = ?5)
      AND learned_at <= ?6 AND (?7 = 1 OR ((superseded_at IS NULL OR superseded_at > ?6)
@@ -181,7 +183,7 @@ pub(super) const LIST_ENTITIES: &str = concat!(
     " FROM entities WHERE org_id = ?1 AND project_id = ?2 AND number < ?3 ORDER BY number DESC LIMIT ?4"
 );
 
-/// What an author alone said and that stands: `?3` is an agent, `?4` a session, each or NULL.
+/// Current triplets that only one author stated: `?3` is an agent, `?4` a session, each may be NULL.
 pub(super) const OF_AUTHOR: &str = concat!(
     "SELECT ",
     triplet_columns!(),
@@ -194,7 +196,7 @@ pub(super) const OF_AUTHOR: &str = concat!(
      ORDER BY number LIMIT ?7"
 );
 
-/// What was read from an observation, stands, and nobody else has said.
+/// Current triplets that were read from an observation and that nobody else stated.
 pub(super) const OF_OBSERVATION: &str = concat!(
     "SELECT ",
     triplet_columns!(),
@@ -204,22 +206,22 @@ pub(super) const OF_OBSERVATION: &str = concat!(
        AND triplet_mentions.agent_id <> triplets.agent_id)"
 );
 
-/// What a triplet took the place of, unless that was retracted itself.
+/// The triplets that a triplet superseded, unless they were retracted.
 pub(super) const SUPERSEDED_BY: &str = concat!(
     "SELECT ",
     triplet_columns!(),
     " FROM triplets WHERE org_id = ?1 AND project_id = ?2 AND superseded_by = ?3 AND retracted_by IS NULL"
 );
 
-/// Stands again as if nothing had been announced to take its place.
+/// Makes a triplet current, and cancels a scheduled end.
 pub(super) const STAND: &str = "UPDATE triplets SET superseded_at = NULL, superseded_by = NULL, change = ?4
      WHERE org_id = ?1 AND project_id = ?2 AND number = ?3";
 
-/// It had been superseded before, and does not come back.
+/// Marks a superseded triplet as retracted, so that it does not return.
 pub(super) const RETRACT_SUPERSEDED: &str = "UPDATE triplets SET retracted_by = ?4
      WHERE org_id = ?1 AND project_id = ?2 AND number = ?3";
 
-/// What an author stated and something else has superseded: it must not come back either.
+/// What an author stated and something else superseded. It must not return either.
 pub(super) const SUPERSEDED_OF_AUTHOR: &str = concat!(
     "SELECT ",
     triplet_columns!(),

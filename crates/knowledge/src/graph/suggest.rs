@@ -1,40 +1,39 @@
-//! Names that may be one: only pointed out, because two names that look alike may differ in the letter that matters.
+//! Suggests entities that may be the same. It merges nothing, because similar names may differ in the letter that matters.
 //!
-//! Names are cut into shingles of three letters; thirty-two minima of their hashes, taken four at a time, bring likely pairs
-//! together without comparing all with all; the pairs that share nine tenths of their shingles are suggested.
+//! Names are cut into shingles of three letters. Thirty-two minima of their hashes, in bands of four, find likely pairs without
+//! comparing all with all. Pairs that share nine tenths of their shingles are suggested.
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 
+use base::limits::{SUGGESTION_ENTITIES_MAX, SUGGESTIONS_MAX};
 use base::{PageRequest, Result};
+use store::OrgStore;
 
 use super::model::Entity;
 use super::{KnowledgeGraph, name};
 
-/// Names that are looked through, and pairs that are given.
-const ENTITIES_MAX: usize = 20_000;
-const SUGGESTIONS_MAX: usize = 100;
 const PERMUTATIONS: u64 = 32;
 const BAND: usize = 4;
 const JACCARD_MIN: f64 = 0.9;
-/// Of one bucket, those that each is compared with.
+/// How many names of one bucket each name is compared with.
 const NEIGHBOURS_MAX: usize = 8;
-/// Names below this, of a single word or of few different letters, look like everything.
+/// Shorter names, single words and names of few different letters look like everything.
 const CHARS_MIN: usize = 6;
 const ENTROPY_MIN: f64 = 1.5;
 
-/// Two entities that may be one.
+/// Two entities that may be the same.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Suggestion {
-    /// The one that was named first.
+    /// The older one.
     pub into: Entity,
     /// The one that may be the same.
     pub from: Entity,
-    /// How much of their letters they share, from 0 to 1.
+    /// How many shingles they share, from 0 to 1.
     pub similarity: f64,
 }
 
-impl KnowledgeGraph {
-    /// Entities of one type whose names are nearly the same, the most alike first.
+impl<R: AsRef<OrgStore>> KnowledgeGraph<R> {
+    /// Entities of one type with nearly the same name, most similar first.
     pub async fn suggestions(&self) -> Result<Vec<Suggestion>> {
         let mut entities = Vec::new();
         let mut page = PageRequest { rows: 1_000, after: None };
@@ -42,13 +41,13 @@ impl KnowledgeGraph {
             let found = self.list_entities(&page).await?;
             entities.extend(found.items.into_iter().map(|listed| listed.entity).filter(|entity| entity.merged_into.is_none()));
             match found.next {
-                Some(next) if entities.len() < ENTITIES_MAX => page.after = Some(next),
+                Some(next) if entities.len() < SUGGESTION_ENTITIES_MAX => page.after = Some(next),
                 _ => break,
             }
         }
-        // Lists are newest first; what was named first is what others are merged into.
+        // Lists are newest first, but others are merged into the oldest entity.
         entities.reverse();
-        store::compute(move || alike(&entities)).await
+        store::compute(self.rows().org(), move || alike(&entities)).await
     }
 }
 
@@ -64,7 +63,7 @@ fn alike(entities: &[Entity]) -> Vec<Suggestion> {
     }
     let mut pairs: BTreeSet<(usize, usize)> = BTreeSet::new();
     for places in buckets.values() {
-        // Each with a few after it: a bucket of very many is one of names that look like everything.
+        // Each is compared with only a few after it: a very large bucket has names that look like everything.
         for (at, left) in places.iter().enumerate() {
             pairs.extend(places.iter().skip(at + 1).take(NEIGHBOURS_MAX).map(|right| (*left, *right)));
         }
@@ -81,14 +80,14 @@ fn alike(entities: &[Entity]) -> Vec<Suggestion> {
     found
 }
 
-/// Whether a name has enough in it that another like it is worth a word.
+/// Whether a name has enough information for a suggestion.
 fn tells_apart(text: &str) -> bool {
     let form = name::forms(text).pop().unwrap_or_default();
     let long_enough = form.chars().count() >= CHARS_MIN || form.contains(' ');
     long_enough && entropy(&form) >= ENTROPY_MIN
 }
 
-/// Bits that one letter of a text tells.
+/// The entropy of a text in bits per letter.
 fn entropy(text: &str) -> f64 {
     let mut counts: HashMap<char, usize> = HashMap::new();
     text.chars().for_each(|letter| *counts.entry(letter).or_default() += 1);
@@ -96,7 +95,7 @@ fn entropy(text: &str) -> f64 {
     counts.values().map(|count| *count as f64 / all).map(|part| -part * part.log2()).sum()
 }
 
-/// Every three letters that follow one another, separators aside.
+/// Every three consecutive letters, without separators.
 fn shingles(text: &str) -> HashSet<String> {
     let letters: Vec<char> = name::forms(text).pop().unwrap_or_default().chars().filter(|letter| *letter != ' ').collect();
     if letters.len() < 3 {
@@ -110,7 +109,7 @@ fn jaccard(left: &HashSet<String>, right: &HashSet<String>) -> f64 {
     shared as f64 / (left.len() + right.len() - shared).max(1) as f64
 }
 
-/// The least hash of a set under one of the permutations.
+/// The minimum hash of a set under one of the permutations.
 fn minimum(shingles: &HashSet<String>, salt: u64) -> u64 {
     let hash = |shingle: &String| {
         let seed = 0xcbf2_9ce4_8422_2325_u64 ^ salt.wrapping_mul(0x9e37_79b9_7f4a_7c15);
@@ -132,7 +131,7 @@ mod tests {
     }
 
     #[test]
-    fn only_names_that_are_nearly_the_same_are_suggested() {
+    fn only_nearly_equal_names_are_suggested() {
         let entities: Vec<Entity> = [
             ("payment reconciliation service", "service"),
             ("paymentreconciliationservice", "service"),

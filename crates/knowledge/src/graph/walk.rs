@@ -1,25 +1,26 @@
-//! Neighbours of an entity, and the way from one to another.
+//! Neighbours of an entity, and paths between entities.
 
 use std::sync::Arc;
 
 use base::limits::{GRAPH_FAN_OUT_MAX, NEIGHBOUR_TRIPLETS_MAX};
 use base::{Error, Result, Timestamp};
 use graph::{Direction, Hop, Node, lightest_path, neighbours, shortest_path};
+use store::OrgStore;
 
 use super::model::{Entity, Triplet};
 use super::{KnowledgeGraph, name, resolve};
 use crate::index::{Fact, Facts, FactsIndex, Indexes, Wanted};
 use crate::memory::Mode;
 
-/// Names that are offered when one is not known.
+/// The number of names to suggest for an unknown one.
 const NEAREST_NAMES: usize = 3;
-/// The least weight that a way is measured by: what everyone rejected is long, not endless.
+/// The minimum weight for costs: a fact that everyone rejected is expensive, but not infinitely.
 const WEIGHT_LEAST: f64 = 1e-6;
 
-/// Along which triplets a walk goes.
+/// The direction of a walk.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Towards {
-    /// From source to target, and from target to source.
+    /// Both directions.
     #[default]
     Both,
     /// From source to target.
@@ -38,69 +39,70 @@ impl From<Towards> for Direction {
     }
 }
 
-/// Whose neighbours.
+/// A neighbourhood query.
 #[derive(Clone, Debug)]
 pub struct NeighboursQuery {
     /// A name of the entity.
     pub entity: String,
-    /// How many hops.
+    /// The maximum number of hops.
     pub depth: u32,
-    /// Along this relationship only.
+    /// Follow only this relationship.
     pub relationship: Option<String>,
-    /// Along which triplets.
+    /// The direction to follow.
     pub towards: Towards,
-    /// How many entities at most.
+    /// The maximum number of entities.
     pub limit: usize,
-    /// As it was known at this time.
+    /// As known at this time.
     pub as_of: Option<Timestamp>,
 }
 
-/// What lies around an entity.
+/// The neighbourhood of an entity.
 #[derive(Clone, Debug)]
 pub struct Neighbours {
-    /// Nearest first, each with its hops.
+    /// Nearest first, each with its number of hops.
     pub entities: Vec<(Entity, u32)>,
     /// The triplets between them and the entity.
     pub triplets: Vec<Triplet>,
-    /// Whether there is more than was given.
+    /// Whether there are more entities or triplets.
     pub truncated: bool,
 }
 
-/// From where to where.
+/// A path query.
 #[derive(Clone, Debug)]
 pub struct PathQuery {
-    /// A name of the entity where it begins.
+    /// A name of the first entity.
     pub from: String,
-    /// A name of the entity where it ends.
+    /// A name of the last entity.
     pub to: String,
-    /// The most triplets it may have.
+    /// The maximum number of triplets.
     pub depth: u32,
-    /// From source to target only.
+    /// Follow triplets only from source to target.
     pub directed: bool,
-    /// The cost of a triplet is one over its weight, instead of one.
+    /// A triplet costs one over its weight, instead of one.
     pub weighted: bool,
-    /// As it was known at this time.
+    /// As known at this time.
     pub as_of: Option<Timestamp>,
 }
 
-/// A way through the graph.
+/// A path.
 #[derive(Clone, Debug)]
 pub struct Path {
     /// Its triplets, in order.
     pub triplets: Vec<Triplet>,
-    /// What it costs: the number of triplets, or the sum of one over their weights.
+    /// Its cost: the number of triplets, or the sum of one over their weights.
     pub cost: f64,
 }
 
-impl KnowledgeGraph {
-    /// What lies around an entity.
+impl<R: AsRef<OrgStore>> KnowledgeGraph<R> {
+    /// The neighbourhood of an entity.
     pub async fn neighbours(&self, indexes: &Indexes, asked: NeighboursQuery) -> Result<Neighbours> {
         let (facts, at) = self.as_of(indexes, asked.as_of).await?;
         let starts = self.entities_called(indexes, &asked.entity, "entity").await?;
         let relationship = asked.relationship.as_deref().map(name::relationship);
         let hop = Hop {
             direction: asked.towards.into(),
-            depth: asked.depth, // Whoever asks for more neighbours than that of one entity gets them.
+            depth: asked.depth,
+            // A caller with a higher limit gets more neighbours of one entity.
             fan_out_max: GRAPH_FAN_OUT_MAX.max(asked.limit),
             nodes_max: asked.limit,
         };
@@ -116,7 +118,7 @@ impl KnowledgeGraph {
             let triplets: Vec<i64> = triplets.map(|edge| edge.payload.number).collect();
             (entities, triplets, reached.truncated)
         };
-        let (reached, mut numbers, mut truncated) = Arc::clone(&facts).ask(question).await?;
+        let (reached, mut numbers, mut truncated) = Arc::clone(&facts).ask(self.rows().org(), question).await?;
         truncated |= numbers.len() > NEIGHBOUR_TRIPLETS_MAX;
         numbers.truncate(NEIGHBOUR_TRIPLETS_MAX);
         let mut known = self.entities(reached.iter().map(|(entity, _)| *entity)).await?;
@@ -124,7 +126,7 @@ impl KnowledgeGraph {
         Ok(Neighbours { entities, triplets: self.triplets(&facts, &numbers, at).await?, truncated })
     }
 
-    /// A shortest way from one entity to another, if there is one.
+    /// A shortest path between two entities, if there is one.
     pub async fn path(&self, indexes: &Indexes, asked: PathQuery) -> Result<Option<Path>> {
         let (facts, at) = self.as_of(indexes, asked.as_of).await?;
         let from = self.entities_called(indexes, &asked.from, "from").await?;
@@ -146,43 +148,43 @@ impl KnowledgeGraph {
                 (edges.map(|edge| edge.payload.number).collect::<Vec<i64>>(), cost)
             })
         };
-        match Arc::clone(&facts).ask(question).await? {
+        match Arc::clone(&facts).ask(self.rows().org(), question).await? {
             Some((numbers, cost)) => Ok(Some(Path { triplets: self.triplets(&facts, &numbers, at).await?, cost })),
             None => Ok(None),
         }
     }
 
-    /// The graph, and the time it is read at.
+    /// The graph, and the time to read it at.
     pub(super) async fn as_of(&self, indexes: &Indexes, as_of: Option<Timestamp>) -> Result<(Arc<FactsIndex>, Timestamp)> {
-        Ok((indexes.facts(&self.rows, &self.project).await?, as_of.unwrap_or_else(|| self.clock.now())))
+        Ok((indexes.facts(self.rows(), &self.project).await?, as_of.unwrap_or_else(|| self.clock.now())))
     }
 
-    /// The entities that a name means: several, when things of different types are called the same.
+    /// The entities of a name. There are several if entities of different types share it.
     pub(super) async fn entities_called(&self, indexes: &Indexes, called: &str, parameter: &str) -> Result<Vec<Entity>> {
         let (project, asked) = (self.project, name::cleaned(called));
-        let found = self.rows.read(move |tx| resolve::called(tx, &project, &asked)).await?;
+        let found = self.rows().read(move |tx| resolve::called(tx, &project, &asked)).await?;
         if found.is_empty() {
             return Err(self.no_such_entity(indexes, called, parameter).await);
         }
         Ok(found)
     }
 
-    /// Says that nothing is called so, and what comes nearest.
+    /// The error for an unknown name, with the most similar names.
     async fn no_such_entity(&self, indexes: &Indexes, called: &str, parameter: &str) -> Error {
         let near = self.nearest_names(indexes, called).await.unwrap_or_default();
         let hint = match near.as_slice() {
-            [] => "the graph knows nothing like it".to_owned(),
+            [] => "the graph has no similar name".to_owned(),
             near => format!("did you mean {}?", near.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ")),
         };
-        // What was asked for may be long; what is said of it is not.
+        // The name in the query may be long, so the message cuts it.
         let shown: String = called.chars().take(100).collect();
         Error::invalid(parameter, format!("there is no entity called `{shown}`: {hint}")).with("entity", shown.as_str())
     }
 
     async fn nearest_names(&self, indexes: &Indexes, called: &str) -> Result<Vec<String>> {
-        let texts = indexes.graph_texts(&self.rows, &self.project).await?;
-        let facts = indexes.facts(&self.rows, &self.project).await?;
-        let (vector, query) = (indexes.query_vector(called, Mode::Fused).await?, called.to_owned());
+        let texts = indexes.graph_texts(self.rows(), &self.project).await?;
+        let facts = indexes.facts(self.rows(), &self.project).await?;
+        let (vector, query) = (indexes.query_vector(self.rows().org(), called, Mode::Fused).await?, called.to_owned());
         let work = move || {
             let facts = facts.read();
             let is_entity = |number: u64| facts.is_entity(number.cast_signed());
@@ -198,7 +200,7 @@ impl KnowledgeGraph {
             }
             Ok::<_, Error>(near)
         };
-        let near = store::compute(work).await??;
+        let near = store::compute(self.rows().org(), work).await??;
         let mut known = self.entities(near.iter().copied()).await?;
         Ok(near.iter().filter_map(|entity| known.remove(entity)).map(|entity| entity.name).collect())
     }

@@ -1,10 +1,10 @@
-//! The knowledge graph of one project as nodes and edges: what is walked. Names and words are in the rows.
+//! The knowledge graph of one project as nodes and edges, for walks. Names and texts stay in the rows.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard};
 
-use base::{ProjectId, Result, Timestamp};
+use base::{OrgId, ProjectId, Result, Timestamp};
 use graph::{EdgeIndex, Graph, Node};
 use store::{OrgStore, Row, params};
 use tokio::sync::Mutex;
@@ -14,12 +14,12 @@ use super::loaded::Loaded;
 use crate::graph::{ENTITIES_CHANGED, TRIPLETS_CHANGED};
 use crate::sql;
 
-/// What is known of a triplet without asking the rows.
+/// The data of a triplet that is in memory.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Fact {
-    /// Its place among what the project knows.
+    /// Its number in the project.
     pub(crate) number: i64,
-    /// Which relationship: see [`Facts::relationship`].
+    /// The number of its relationship: see [`Facts::relationship`].
     pub(crate) relationship: u32,
     pub(crate) weight: f32,
     learned_ms: i64,
@@ -36,7 +36,7 @@ impl Fact {
     }
 }
 
-/// Nodes and edges, and which rows they are.
+/// Nodes and edges, and the numbers of their rows.
 #[derive(Default)]
 pub(crate) struct Facts {
     pub(crate) graph: Graph<Fact>,
@@ -45,12 +45,12 @@ pub(crate) struct Facts {
     nodes: HashMap<i64, Node>,
     edges: HashMap<i64, EdgeIndex>,
     relationships: HashMap<String, u32>,
-    /// Merges that have not been made yet.
+    /// Merges that are not applied yet.
     waiting: Vec<(Node, Node)>,
 }
 
 impl Facts {
-    /// The node of an entity, or of what it was merged into.
+    /// The node of an entity, or of the one it was merged into.
     pub(crate) fn node(&self, entity: i64) -> Option<Node> {
         self.nodes.get(&entity).map(|node| self.graph.representative(*node))
     }
@@ -60,17 +60,17 @@ impl Facts {
         self.entities.get(node as usize).map(|(number, _)| *number)
     }
 
-    /// What an entity is today: itself, unless it was merged.
+    /// The current number of an entity: its own, unless it was merged.
     pub(crate) fn representative(&self, entity: i64) -> i64 {
         self.node(entity).and_then(|node| self.entity(node)).unwrap_or(entity)
     }
 
-    /// How well facts about the entity of a node have served.
+    /// How useful facts about the entity of a node were so far.
     pub(crate) fn entity_weight(&self, node: Node) -> f32 {
         self.entities.get(node as usize).map_or(0.5, |(_, weight)| *weight)
     }
 
-    /// Whether a number is an entity's.
+    /// Whether a number belongs to an entity.
     pub(crate) fn is_entity(&self, number: i64) -> bool {
         self.nodes.contains_key(&number)
     }
@@ -80,7 +80,7 @@ impl Facts {
         self.edges.get(&triplet).copied()
     }
 
-    /// The relationship of that name, if any triplet ever had it.
+    /// The relationship with this name, if any triplet ever had it.
     pub(crate) fn relationship(&self, name: &str) -> Option<u32> {
         self.relationships.get(name).copied()
     }
@@ -100,8 +100,8 @@ impl Facts {
         }
     }
 
-    /// Merges what waits for it. Rows are met by their latest change, so a merge may be met before the split that makes room for
-    /// it: such a one waits for the next look.
+    /// Applies waiting merges. Rows come in the order of their latest change, so a merge may come before the split that it
+    /// depends on. It then waits for the next update.
     fn merge_waiting(&mut self) {
         let (graph, mut progress) = (&mut self.graph, true);
         while progress {
@@ -142,7 +142,7 @@ impl Facts {
         self.edges.insert(fact.number, edge);
     }
 
-    /// Memory held, about.
+    /// The approximate memory in bytes.
     pub(crate) fn bytes(&self) -> usize {
         const MAP_ENTRY_BYTES: usize = 24;
         let rows = self.entities.capacity() * size_of::<(i64, f32)>();
@@ -161,27 +161,33 @@ struct ChangedTriplet {
 
 impl ChangedTriplet {
     fn from_row(row: &Row<'_>) -> Result<Self> {
-        let ms = |column: usize| row.get::<Option<Timestamp>>(column).map(|time| time.map(Timestamp::ms));
+        let ms = |name: &str| row.get::<Option<Timestamp>>(name).map(|time| time.map(Timestamp::ms));
         let fact = Fact {
-            number: row.get(0)?,
+            number: row.get("number")?,
             relationship: 0,
-            weight: row.get::<f64>(5)? as f32,
-            learned_ms: ms(6)?.unwrap_or(i64::MIN),
-            superseded_ms: ms(7)?.unwrap_or(i64::MAX),
-            valid_from_ms: ms(8)?.unwrap_or(i64::MIN),
-            valid_to_ms: ms(9)?.unwrap_or(i64::MAX),
+            weight: row.get::<f64>("weight")? as f32,
+            learned_ms: ms("learned_at")?.unwrap_or(i64::MIN),
+            superseded_ms: ms("superseded_at")?.unwrap_or(i64::MAX),
+            valid_from_ms: ms("valid_from")?.unwrap_or(i64::MIN),
+            valid_to_ms: ms("valid_to")?.unwrap_or(i64::MAX),
         };
-        Ok(Self { change: row.get(1)?, source: row.get(2)?, relationship: row.get(3)?, target: row.get(4)?, fact })
+        Ok(Self {
+            change: row.get("change")?,
+            source: row.get("source")?,
+            relationship: row.get("relationship")?,
+            target: row.get("target")?,
+            fact,
+        })
     }
 }
 
-/// Facts that follow the rows.
+/// Facts that follow changes of the rows.
 #[derive(Default)]
 pub(crate) struct FactsIndex {
     facts: RwLock<Facts>,
-    /// Held while following: whoever asks meanwhile waits for the same rows.
+    /// Held while following changes, so that concurrent callers wait for the same rows.
     seen: Mutex<Seen>,
-    /// Memory held, about: whoever tidies up must not wait for a walk.
+    /// The approximate memory in bytes, stored here so that reading it need not wait for a walk.
     bytes: AtomicUsize,
 }
 
@@ -202,27 +208,27 @@ struct ChangedEntity {
 
 impl ChangedEntity {
     fn from_row(row: &Row<'_>) -> Result<Self> {
-        let weight = row.get::<f64>(2)? as f32;
-        Ok(Self { number: row.get(0)?, change: row.get(1)?, weight, merged_into: row.get(3)? })
+        let weight = row.get::<f64>("weight")? as f32;
+        Ok(Self { number: row.get("number")?, change: row.get("change")?, weight, merged_into: row.get("merged_into")? })
     }
 }
 
 impl FactsIndex {
-    /// The facts, for one look that does not take long.
+    /// The facts, for a short read.
     pub(crate) fn read(&self) -> RwLockReadGuard<'_, Facts> {
         self.facts.read().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Takes in what has changed since the last look. Entities before triplets, both up to the same change: no triplet is met
-    /// before its ends.
+    /// Applies changes since the last call. Entities come before triplets, both up to the same change, so the ends of a triplet
+    /// always exist.
     pub(super) async fn catch_up(self: &Arc<Self>, rows: &OrgStore, project: &ProjectId) -> Result<()> {
         let mut seen = self.seen.lock().await;
-        let last = rows.first(sql::LAST_CHANGE, &params![project], |row| row.get::<i64>(0)).await?.unwrap_or(0);
+        let last = rows.first(sql::LAST_CHANGE, &params![project], |row| row.get::<i64>("number")).await?.unwrap_or(0);
         while seen.entities < last {
             let asked = params![project, seen.entities, last, ROWS_AT_ONCE];
             let changed = rows.query(ENTITIES_CHANGED, &asked, ChangedEntity::from_row).await?;
             let until = changed.last().filter(|_| changed.len() as i64 >= ROWS_AT_ONCE).map_or(last, |entity| entity.change);
-            self.change(move |facts| {
+            self.change(rows.org(), move |facts| {
                 changed.iter().for_each(|entity| facts.put_entity(entity.number, entity.weight, entity.merged_into));
                 facts.merge_waiting();
             })
@@ -233,29 +239,30 @@ impl FactsIndex {
             let asked = params![project, seen.triplets, last, ROWS_AT_ONCE];
             let changed = rows.query(TRIPLETS_CHANGED, &asked, ChangedTriplet::from_row).await?;
             let until = changed.last().filter(|_| changed.len() as i64 >= ROWS_AT_ONCE).map_or(last, |triplet| triplet.change);
-            self.change(move |facts| changed.iter().for_each(|triplet| facts.put_triplet(triplet))).await?;
+            self.change(rows.org(), move |facts| changed.iter().for_each(|triplet| facts.put_triplet(triplet))).await?;
             seen.triplets = until;
         }
         Ok(())
     }
 
-    /// Changes the facts where a thread may wait: a long walk may be under way.
-    async fn change(self: &Arc<Self>, change: impl FnOnce(&mut Facts) + Send + 'static) -> Result<()> {
+    /// Changes the facts on a blocking thread, because it may have to wait for a long walk.
+    async fn change(self: &Arc<Self>, org: &OrgId, change: impl FnOnce(&mut Facts) + Send + 'static) -> Result<()> {
         let index = Arc::clone(self);
         let work = move || {
             let mut facts = index.facts.write().unwrap_or_else(PoisonError::into_inner);
             change(&mut facts);
             index.bytes.store(facts.bytes(), Ordering::Relaxed);
         };
-        store::compute(work).await
+        store::compute(org, work).await
     }
 
-    /// Works on the facts where a thread may be busy.
+    /// Reads the facts on a blocking thread.
     pub(crate) async fn ask<T: Send + 'static>(
         self: Arc<Self>,
+        org: &OrgId,
         question: impl FnOnce(&Facts) -> T + Send + 'static,
     ) -> Result<T> {
-        store::compute(move || question(&self.read())).await
+        store::compute(org, move || question(&self.read())).await
     }
 }
 

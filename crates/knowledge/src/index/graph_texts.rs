@@ -1,4 +1,4 @@
-//! The words and meanings of entities and triplets: where a question enters the graph.
+//! The keywords and vectors of entities and triplets, which find the entry points of a query.
 
 use std::path::Path;
 
@@ -13,10 +13,10 @@ use crate::embedding::TextKind;
 use crate::graph::WORDED;
 use crate::sql;
 
-/// Texts of one project's graph.
+/// The texts of one project's graph.
 pub(crate) struct GraphTexts {
     pub(crate) texts: Texts,
-    /// Held while following: whoever asks meanwhile waits for the same rows.
+    /// Held while following changes, so that concurrent callers wait for the same rows.
     seen: Mutex<Seen>,
 }
 
@@ -31,20 +31,20 @@ struct Seen {
 impl GraphTexts {
     pub(super) fn open(folder: Option<&Path>, dimension: usize) -> Result<Self> {
         let texts = Texts::open(TextKind::Graph, folder, dimension)?;
-        // Entities and triplets come in one order, so the words that were there are all words up to then.
+        // Entities and triplets share one order of changes, so a stored index has all texts up to its last change.
         let seen = Seen { words: texts.words_until, ..Seen::default() };
         Ok(Self { texts, seen: Mutex::new(seen) })
     }
 
-    /// Takes in what has changed since the last look.
+    /// Applies changes since the last call.
     pub(super) async fn catch_up(&self, rows: &OrgStore, project: &ProjectId, model: &str) -> Result<()> {
         let mut seen = self.seen.lock().await;
-        let last = rows.first(sql::LAST_CHANGE, &params![project], |row| row.get::<i64>(0)).await?.unwrap_or(0);
+        let last = rows.first(sql::LAST_CHANGE, &params![project], |row| row.get::<i64>("number")).await?.unwrap_or(0);
         if last <= seen.anything {
             return Ok(());
         }
         loop {
-            let row = |row: &Row<'_>| Ok((row.get::<i64>(0)?, row.get::<i64>(1)?, row.get::<String>(2)?));
+            let row = |row: &Row<'_>| Ok((row.get::<i64>("number")?, row.get::<i64>("worded")?, row.get::<String>("text")?));
             let worded = rows.query(WORDED, &params![project, seen.words, last, ROWS_AT_ONCE], row).await?;
             for (number, change, text) in &worded {
                 self.texts.put(*number, text, *change)?;

@@ -1,28 +1,28 @@
-//! What an index knows of each item beside its words: enough to rank without asking the rows.
+//! The data of each observation besides its text, so that ranking needs no rows.
 
 use std::collections::HashMap;
 
 use base::Timestamp;
 
-/// What the ranking needs of an item.
+/// What the ranking needs to know about an observation.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Note {
     pub(crate) created_at: Timestamp,
     pub(crate) weight: f32,
 }
 
-/// An item, and the session it was said in.
+/// An observation and its session.
 struct Item {
     note: Note,
     session: u32,
 }
 
-/// Notes of one project.
+/// The observations of one project.
 #[derive(Default)]
 pub(super) struct Known {
     items: HashMap<u64, Item>,
     sessions: HashMap<String, u32>,
-    /// The items of each session, in the order they were said.
+    /// The observations of each session, in order.
     said: Vec<Vec<u64>>,
 }
 
@@ -35,7 +35,7 @@ impl Known {
         self.items.get(&number).map(|item| item.note)
     }
 
-    /// Takes an item in, or its new weight.
+    /// Adds an observation, or updates its weight.
     pub(super) fn put(&mut self, number: u64, session: &str, note: Note) {
         if let Some(item) = self.items.get_mut(&number) {
             item.note = note;
@@ -51,7 +51,7 @@ impl Known {
             }
         };
         if let Some(said) = self.said.get_mut(place as usize) {
-            // Nearly always the last, because numbers rise.
+            // Nearly always at the end, because numbers rise.
             let at = said.partition_point(|earlier| *earlier < number);
             said.insert(at, number);
         }
@@ -66,7 +66,7 @@ impl Known {
         }
     }
 
-    /// What the same session said just before and just after.
+    /// The previous and the next observation of the same session.
     pub(super) fn neighbours(&self, number: u64) -> Vec<u64> {
         let said = self.items.get(&number).and_then(|item| self.said.get(item.session as usize));
         let Some((said, at)) = said.and_then(|said| Some((said, said.binary_search(&number).ok()?))) else {
@@ -76,7 +76,7 @@ impl Known {
         before.into_iter().chain(said.get(at + 1)).copied().collect()
     }
 
-    /// Memory held, about.
+    /// The approximate memory in bytes.
     pub(super) fn bytes(&self) -> usize {
         const ITEM_BYTES: usize = 64;
         self.items.len() * ITEM_BYTES
@@ -88,7 +88,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn neighbours_are_those_of_the_same_session() {
+    fn neighbours_belong_to_the_same_session() {
         let mut known = Known::default();
         let note = Note { created_at: Timestamp::from_ms(0), weight: 1.0 };
         for (number, session) in [(1, "a"), (2, "b"), (5, "a"), (3, "a"), (9, "a")] {

@@ -1,71 +1,55 @@
-//! What is loaded of the projects that are asked, until others need the room.
+//! The loaded indexes of projects. The least recently used ones are dropped when memory is short.
 
-use std::collections::HashMap;
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use base::{OrgId, ProjectId, Result};
+use lru::LruCache;
 
-/// Something read from rows that can be dropped and read again.
+/// Data from rows that can be dropped and loaded again.
 pub(super) trait Loaded {
-    /// Memory held, about.
+    /// The approximate memory in bytes.
     fn bytes(&self) -> usize;
 
-    /// Writes what can be written to disk. For a thread that may take its time.
+    /// Writes what can be written to disk. Call it on a blocking thread.
     fn flush(&self) {}
 }
 
-/// One for each project that was asked.
+/// One value per project. A value grows while it is kept, so its size is read after use. An ordinary cache would know only its
+/// initial size.
 pub(super) struct Shelf<T> {
     bytes_max: usize,
-    projects: Mutex<HashMap<(OrgId, ProjectId), Slot<T>>>,
-    uses: AtomicU64,
-}
-
-struct Slot<T> {
-    loaded: Arc<T>,
-    last_use: u64,
+    projects: Mutex<LruCache<(OrgId, ProjectId), Arc<T>>>,
 }
 
 impl<T: Loaded> Shelf<T> {
     pub(super) fn new(bytes_max: usize) -> Self {
-        Self { bytes_max, projects: Mutex::default(), uses: AtomicU64::new(0) }
+        Self { bytes_max, projects: Mutex::new(LruCache::unbounded()) }
     }
 
-    /// The one of a project; the first to ask makes it.
+    /// The value of a project. The first caller creates it.
     pub(super) fn of(&self, org: &OrgId, project: &ProjectId, make: impl FnOnce() -> Result<T>) -> Result<Arc<T>> {
-        let (key, last_use) = ((*org, *project), self.uses.fetch_add(1, Ordering::Relaxed));
         let mut projects = self.projects.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(slot) = projects.get_mut(&key) {
-            slot.last_use = last_use;
-            return Ok(Arc::clone(&slot.loaded));
-        }
-        let loaded = Arc::new(make()?);
-        projects.insert(key, Slot { loaded: Arc::clone(&loaded), last_use });
-        Ok(loaded)
+        projects.try_get_or_insert((*org, *project), || make().map(Arc::new)).map(Arc::clone)
     }
 
-    /// Drops the least used while all together take too much. One that is asked at this moment lives until it has answered.
+    /// Drops the least recently used values while all together are too large. A value in use lives until its caller is done.
     pub(super) fn tidy(&self, in_use: &Arc<T>) {
         let mut projects = self.projects.lock().unwrap_or_else(PoisonError::into_inner);
-        let mut bytes: usize = projects.values().map(|slot| slot.loaded.bytes()).sum();
+        let mut bytes: usize = projects.iter().map(|(_, loaded)| loaded.bytes()).sum();
         while bytes > self.bytes_max {
-            let least_used = projects
-                .iter()
-                .filter(|(_, slot)| !Arc::ptr_eq(&slot.loaded, in_use))
-                .min_by_key(|(_, slot)| slot.last_use)
-                .map(|(key, _)| *key);
-            let Some(dropped) = least_used.and_then(|key| projects.remove(&key)) else {
+            let mut oldest_first = projects.iter().rev();
+            let least_used = oldest_first.find(|(_, loaded)| !Arc::ptr_eq(loaded, in_use)).map(|(key, _)| *key);
+            let Some(dropped) = least_used.and_then(|key| projects.pop(&key)) else {
                 break;
             };
-            bytes = bytes.saturating_sub(dropped.loaded.bytes());
+            bytes = bytes.saturating_sub(dropped.bytes());
         }
     }
 
-    /// Everything that is loaded.
+    /// All loaded values.
     pub(super) fn all(&self) -> Vec<Arc<T>> {
         let projects = self.projects.lock().unwrap_or_else(PoisonError::into_inner);
-        projects.values().map(|slot| Arc::clone(&slot.loaded)).collect()
+        projects.iter().map(|(_, loaded)| Arc::clone(loaded)).collect()
     }
 }
 
@@ -83,7 +67,7 @@ mod tests {
     }
 
     #[test]
-    fn the_least_used_goes_when_room_is_needed_and_the_one_in_use_stays() {
+    fn the_least_recently_used_is_dropped_and_the_one_in_use_stays() {
         let shelf = Shelf::new(100);
         let org = OrgId::new(Timestamp::from_ms(0));
         let projects: Vec<_> = (0..3).map(|_| ProjectId::new(Timestamp::from_ms(0))).collect();

@@ -1,13 +1,13 @@
-//! The indexes of the projects that are asked, in this process. They are loaded when a project is first asked, follow its changes,
-//! and are dropped when others need the room.
+//! The search indexes of projects, in this process. An index is loaded on first use, follows the changes of its project, and is
+//! dropped when memory is short.
 //!
-//! | room | holds |
+//! | module | purpose |
 //! |---|---|
-//! | `texts` | texts found by words and meaning, whatever they are texts of |
-//! | `project`, `known` | what was noted |
+//! | `texts` | search of any texts by keywords and meaning |
+//! | `project`, `known` | observations |
 //! | `facts` | the knowledge graph as nodes and edges |
-//! | `graph_texts` | the words and meanings of entities and triplets |
-//! | `loaded` | what is kept of which project, and for how long |
+//! | `graph_texts` | keywords and vectors of entities and triplets |
+//! | `loaded` | which projects are loaded, and for how long |
 
 mod facts;
 mod graph_texts;
@@ -20,7 +20,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use base::limits::{GRAPH_BYTES_MAX, INDEX_BYTES_MAX};
-use base::{Clock, Kind, ProjectId, Result};
+use base::{Clock, Kind, OrgId, ProjectId, Result};
 use search::embed::Embedder;
 use search::vectors::Query;
 use store::{OrgStore, params};
@@ -36,25 +36,25 @@ use crate::embedding::{Coverage, Pending, TextKind};
 use crate::memory::{Mode, Ranked, Ranking};
 use crate::sql;
 
-/// Rows read at once while an index follows.
+/// The number of rows that an index reads at once while it follows changes.
 pub(crate) const ROWS_AT_ONCE: i64 = 2_000;
 
-/// How indexes are made.
+/// The configuration of the indexes.
 pub struct IndexesConfig {
-    /// Where word caches are kept. Without a folder they are in memory, and made again at each start.
+    /// The folder of the keyword caches. Without a folder they are in memory and rebuilt at each start.
     pub folder: Option<PathBuf>,
-    /// What makes vectors of texts.
+    /// Makes vectors of texts.
     pub embedder: Arc<dyn Embedder>,
-    /// The time.
+    /// The clock.
     pub clock: Clock,
-    /// Memory that search indexes may take before the least used are dropped.
+    /// The maximum memory of search indexes before the least recently used are dropped.
     pub bytes_max: usize,
-    /// Memory that graphs may take before the least used are dropped.
+    /// The maximum memory of graphs before the least recently used are dropped.
     pub graph_bytes_max: usize,
 }
 
 impl IndexesConfig {
-    /// The usual, with this embedder.
+    /// The defaults, with this embedder.
     pub fn new(embedder: Arc<dyn Embedder>, clock: Clock) -> Self {
         Self { folder: None, embedder, clock, bytes_max: INDEX_BYTES_MAX, graph_bytes_max: GRAPH_BYTES_MAX }
     }
@@ -66,12 +66,12 @@ pub struct Indexes {
     memories: Shelf<ProjectIndex>,
     facts: Shelf<FactsIndex>,
     graph_texts: Shelf<GraphTexts>,
-    /// Projects where texts wait for their vectors.
+    /// Projects whose texts wait for vectors.
     pub pending: Pending,
 }
 
 impl Indexes {
-    /// No index is loaded until it is asked for.
+    /// Creates the indexes. Each is loaded on first use.
     pub fn new(config: IndexesConfig) -> Self {
         Self {
             memories: Shelf::new(config.bytes_max),
@@ -86,18 +86,18 @@ impl Indexes {
         Arc::clone(&self.config.embedder)
     }
 
-    /// What a question means, unless it is asked by its words alone.
-    pub(crate) async fn query_vector(&self, query: &str, mode: Mode) -> Result<Option<Query>> {
+    /// The vector of a query, unless the mode uses keywords only.
+    pub(crate) async fn query_vector(&self, org: &OrgId, query: &str, mode: Mode) -> Result<Option<Query>> {
         if mode == Mode::Keyword {
             return Ok(None);
         }
         let (embedder, query) = (self.embedder(), query.to_owned());
         let is_remote = embedder.is_remote();
         let work = move || query_vector(&*embedder, &query);
-        if is_remote { store::wait_for_another(work).await } else { store::compute(work).await }
+        if is_remote { store::wait_for_another(work).await } else { store::compute(org, work).await }
     }
 
-    /// Ranks what a project's agents noted by a query in plain words.
+    /// Ranks a project's observations for a query.
     pub(crate) async fn search(
         &self,
         rows: &OrgStore,
@@ -110,15 +110,15 @@ impl Indexes {
             ProjectIndex::open(self.folder(rows, project.as_str()).as_deref(), self.config.embedder.dimension())
         })?;
         index.catch_up(rows, project, self.config.embedder.model()).await?;
-        let vector = self.query_vector(query, ranking.mode).await?;
+        let vector = self.query_vector(rows.org(), query, ranking.mode).await?;
         let words_only = vector.is_none() && ranking.mode != Mode::Keyword;
         let (searched, query, now) = (Arc::clone(&index), query.to_owned(), self.config.clock.now());
-        let ranked = store::compute(move || searched.rank(&query, vector.as_ref(), &ranking, now, most)).await??;
+        let ranked = store::compute(rows.org(), move || searched.rank(&query, vector.as_ref(), &ranking, now, most)).await??;
         self.memories.tidy(&index);
         Ok((ranked, self.coverage(rows, project, TextKind::Observation, index.vectors(), words_only).await?))
     }
 
-    /// The knowledge graph of a project as it is now.
+    /// The current knowledge graph of a project.
     pub(crate) async fn facts(&self, rows: &OrgStore, project: &ProjectId) -> Result<Arc<FactsIndex>> {
         let facts = self.facts.of(rows.org(), project, || Ok(FactsIndex::default()))?;
         facts.catch_up(rows, project).await?;
@@ -126,7 +126,7 @@ impl Indexes {
         Ok(facts)
     }
 
-    /// The words and meanings of a project's graph as it is now.
+    /// The current keywords and vectors of a project's graph.
     pub(crate) async fn graph_texts(&self, rows: &OrgStore, project: &ProjectId) -> Result<Arc<GraphTexts>> {
         let texts = self.graph_texts.of(rows.org(), project, || {
             let folder = self.folder(rows, &format!("{project}.graph"));
@@ -137,7 +137,7 @@ impl Indexes {
         Ok(texts)
     }
 
-    /// How much of one kind of text is known by meaning.
+    /// How much of one kind of text is embedded.
     pub(crate) async fn coverage(
         &self,
         rows: &OrgStore,
@@ -146,7 +146,7 @@ impl Indexes {
         vectors: usize,
         words_only: bool,
     ) -> Result<Coverage> {
-        let waiting = rows.first(sql::UNEMBEDDED_COUNT, &params![project, kind], |row| row.get::<i64>(0)).await?;
+        let waiting = rows.first(sql::UNEMBEDDED_COUNT, &params![project, kind], |row| row.get::<i64>("count")).await?;
         Ok(Coverage { embedded: vectors as u64, waiting: waiting.unwrap_or(0).unsigned_abs(), words_only })
     }
 
@@ -154,7 +154,7 @@ impl Indexes {
         self.config.folder.as_ref().map(|folder| folder.join(rows.org().as_str()).join(name))
     }
 
-    /// Commits word caches that have gathered enough, and says how many projects are loaded. For a thread that may take its time.
+    /// Commits keyword caches with enough changes, and returns how many projects are loaded. Call it on a blocking thread.
     pub fn flush(&self) -> usize {
         let memories = self.memories.all();
         memories.iter().for_each(|index| index.flush());
@@ -163,17 +163,17 @@ impl Indexes {
     }
 }
 
-/// What a question means. Without a vector its words still find something: an embedder that fails must not silence memory.
+/// The vector of a query. Without one the keywords still match, so a failing embedder does not disable memory.
 fn query_vector(embedder: &dyn Embedder, query: &str) -> Option<Query> {
     match embedder.embed(query) {
         Ok(vector) => Query::new(&vector).ok(),
-        // An embedder that is away says so itself, once: not with every question.
+        // An unavailable embedder logs that itself once, and not for every query.
         Err(error) if error.kind() == Kind::Unavailable => {
-            tracing::debug!(%error, "a question is answered by its words");
+            tracing::debug!(%error, "a query is answered by keywords only");
             None
         }
         Err(error) => {
-            tracing::warn!(%error, "a question could not be embedded: it is answered by its words");
+            tracing::warn!(%error, "embedding a query failed; it is answered by keywords only");
             None
         }
     }

@@ -1,4 +1,4 @@
-//! What one project's agents noted, and how the index follows the rows.
+//! The index of one project's observations, and how it follows the rows.
 
 use std::path::Path;
 use std::sync::{PoisonError, RwLock};
@@ -17,11 +17,11 @@ use crate::embedding::TextKind;
 use crate::memory::{CHANGED_SINCE, Mode, Ranked, Ranking, indexed_text};
 use crate::sql;
 
-/// Words, vectors and notes of one project.
+/// Keywords, vectors and metadata of one project.
 pub(super) struct ProjectIndex {
     texts: Texts,
     known: RwLock<Known>,
-    /// Held while following: whoever asks meanwhile waits for the same rows.
+    /// Held while following changes, so that concurrent callers wait for the same rows.
     seen: Mutex<Seen>,
 }
 
@@ -45,14 +45,14 @@ struct Changed {
 
 impl Changed {
     fn from_row(row: &Row<'_>) -> Result<Self> {
-        let created_at = row.get::<Timestamp>(7)?;
+        let created_at = row.get::<Timestamp>("created_at")?;
         Ok(Self {
-            number: row.get(0)?,
-            change: row.get(1)?,
-            session: row.get(2)?,
-            text: indexed_text(row.text(4)?, row.text(5)?, row.text(3)?, created_at),
-            note: Note { created_at, weight: row.get::<f64>(6)? as f32 },
-            forgotten: row.get::<Option<Timestamp>>(8)?.is_some(),
+            number: row.get("number")?,
+            change: row.get("change")?,
+            session: row.get("session_id")?,
+            text: indexed_text(row.text("content")?, row.text("type")?, row.text("agent_id")?, created_at),
+            note: Note { created_at, weight: row.get::<f64>("weight")? as f32 },
+            forgotten: row.get::<Option<Timestamp>>("forgotten_at")?.is_some(),
         })
     }
 }
@@ -63,10 +63,10 @@ impl ProjectIndex {
         Ok(Self { texts, known: RwLock::default(), seen: Mutex::default() })
     }
 
-    /// Takes in what has changed since the last look. A write that was answered before this was called is seen after it.
+    /// Applies changes since the last call. It includes every write that was acknowledged before.
     pub(super) async fn catch_up(&self, rows: &OrgStore, project: &ProjectId, model: &str) -> Result<()> {
         let mut seen = self.seen.lock().await;
-        let last = rows.first(sql::LAST_CHANGE, &params![project], |row| row.get::<i64>(0)).await?.unwrap_or(0);
+        let last = rows.first(sql::LAST_CHANGE, &params![project], |row| row.get::<i64>("number")).await?.unwrap_or(0);
         if last <= seen.anything {
             return Ok(());
         }
@@ -93,7 +93,7 @@ impl ProjectIndex {
                 self.texts.remove(item.number, item.change)?;
                 continue;
             }
-            // A text never changes: only its weight does.
+            // A text never changes, only its weight does.
             if !known.contains(number) && item.change > self.texts.words_until {
                 self.texts.put(item.number, &item.text, item.change)?;
             }
@@ -102,7 +102,7 @@ impl ProjectIndex {
         Ok(())
     }
 
-    /// Ranks by words, by meaning if there is a vector, and by both.
+    /// Ranks by keywords, by meaning if there is a vector, or by both.
     pub(super) fn rank(
         &self,
         query: &str,

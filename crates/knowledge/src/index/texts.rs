@@ -1,4 +1,4 @@
-//! Texts of one kind in one project, found by their words and by their meaning. What they are texts of, whoever asks knows.
+//! Texts of one kind in one project, searched by keywords and by meaning.
 
 use std::collections::HashSet;
 use std::path::Path;
@@ -15,26 +15,26 @@ use crate::embedding::{TextKind, from_row};
 use crate::memory::Mode;
 use crate::sql;
 
-/// Candidates each leg brings.
+/// The number of candidates of each search.
 const CANDIDATES: usize = 100;
 
-/// Words and vectors.
+/// Keywords and vectors.
 pub(crate) struct Texts {
     kind: TextKind,
     words: KeywordIndex,
     vectors: RwLock<VectorIndex>,
-    /// The words of changes up to this one were there when the index was opened.
+    /// The index already had the texts of changes up to this one when it was opened.
     pub(super) words_until: i64,
 }
 
-/// What is looked for, and among what.
+/// A search.
 pub(crate) struct Wanted<'a> {
     pub(crate) query: &'a str,
-    /// Absent where only words count, or the embedder failed.
+    /// Absent if only keywords count or the embedder failed.
     pub(crate) vector: Option<&'a Query>,
     pub(crate) mode: Mode,
     pub(crate) weights: &'a Weights,
-    /// Which texts are there at all.
+    /// Which texts exist.
     pub(crate) filter: Option<&'a dyn Fn(u64) -> bool>,
 }
 
@@ -42,9 +42,9 @@ impl Texts {
     pub(crate) fn open(kind: TextKind, folder: Option<&Path>, dimension: usize) -> Result<Self> {
         let (words, position) = match folder.map(KeywordIndex::open) {
             Some(Ok((words, recovery))) => (words, recovery.position),
-            // A folder that cannot be used costs reading the rows at each start, and nothing else.
+            // If the folder cannot be used, the rows are read at each start. Nothing else is lost.
             Some(Err(error)) => {
-                tracing::warn!(%error, "the cache of words is not used");
+                tracing::warn!(%error, "the keyword cache is not used");
                 (KeywordIndex::in_memory().map_err(Error::internal)?, 0)
             }
             None => (KeywordIndex::in_memory().map_err(Error::internal)?, 0),
@@ -53,7 +53,7 @@ impl Texts {
         Ok(Self { kind, words, vectors: RwLock::new(VectorIndex::new(dimension)), words_until })
     }
 
-    /// Takes the words of a text in. Changes must come in their order.
+    /// Indexes the keywords of a text. Changes must come in order.
     pub(crate) fn put(&self, number: i64, text: &str, change: i64) -> Result<()> {
         self.write_words(|words| words.upsert(number.cast_unsigned(), text, change.cast_unsigned()))
     }
@@ -63,7 +63,7 @@ impl Texts {
         self.write_words(|words| words.remove(number.cast_unsigned(), change.cast_unsigned()))
     }
 
-    /// Writes to the words; a tail that is full is committed first.
+    /// Writes to the keyword index. A full tail is committed first.
     fn write_words(&self, write: impl Fn(&KeywordIndex) -> Result<(), KeywordError>) -> Result<()> {
         match write(&self.words) {
             Err(KeywordError::TailFull) => self.words.flush().and_then(|_| write(&self.words)).map_err(Error::unavailable),
@@ -71,18 +71,18 @@ impl Texts {
         }
     }
 
-    /// Takes in the vectors of `model` that were made since a change, and says which is the last now.
+    /// Loads the vectors of `model` that were made since a change, and returns the last change.
     pub(crate) async fn follow_vectors(&self, rows: &OrgStore, project: &ProjectId, model: &str, since: i64) -> Result<i64> {
         let mut since = since;
         loop {
-            let row = |row: &Row<'_>| Ok((row.get::<i64>(0)?, row.get::<i64>(1)?, row.get::<Vec<u8>>(2)?));
+            let row = |row: &Row<'_>| Ok((row.get::<i64>("number")?, row.get::<i64>("change")?, row.get::<Vec<u8>>("vector")?));
             let asked = params![project, self.kind, since, model, ROWS_AT_ONCE];
             let found = rows.query(sql::VECTORS_SINCE, &asked, row).await?;
             since = found.last().map_or(since, |(_, change, _)| *change);
             let mut vectors = self.vectors.write().unwrap_or_else(PoisonError::into_inner);
-            // A text that the model refused has an empty one.
+            // A text that the model refused has an empty vector.
             for (number, _, bytes) in found.iter().filter(|(.., bytes)| !bytes.is_empty()) {
-                // One of another dimension under the same name of a model, or one without a direction, cannot be compared.
+                // A vector of another dimension under the same model name, or a zero vector, cannot be compared.
                 if let Err(error) = vectors.upsert(number.cast_unsigned(), &from_row(bytes)) {
                     tracing::warn!(number, %error, "a vector is left out");
                 }
@@ -93,7 +93,7 @@ impl Texts {
         }
     }
 
-    /// What has the words or the meaning, best first, each with its parts.
+    /// The texts that match by keywords or meaning, best first, each with its parts.
     pub(crate) fn find(&self, wanted: &Wanted<'_>) -> Result<Vec<Fused>> {
         let Wanted { query, vector, mode, weights, filter } = *wanted;
         let vectors = self.vectors.read().unwrap_or_else(PoisonError::into_inner);
@@ -104,7 +104,7 @@ impl Texts {
             Mode::Keyword | Mode::Fused => self.words.search(query, CANDIDATES, filter).map_err(Error::unavailable)?,
         };
         if mode == Mode::Fused {
-            // What only the meaning found may hold a word, too, far down among many that do.
+            // A text found only by meaning may also match a keyword, far down in the list.
             let found: HashSet<u64> = words.iter().map(|hit| hit.id).collect();
             let missing: Vec<u64> = near.iter().map(|hit| hit.id).filter(|id| !found.contains(id)).collect();
             words.extend(self.words.scores(query, &missing).map_err(Error::unavailable)?);
@@ -116,7 +116,7 @@ impl Texts {
         Ok(fused)
     }
 
-    /// How alike a text and a query are by meaning.
+    /// The similarity of a text and a query by meaning.
     pub(crate) fn cosine(&self, number: u64, query: &Query) -> Option<f32> {
         self.vectors.read().unwrap_or_else(PoisonError::into_inner).similarity(number, query)
     }
@@ -129,20 +129,20 @@ impl Texts {
         self.vectors.read().unwrap_or_else(PoisonError::into_inner).bytes()
     }
 
-    /// Commits the words, and goes on with the graph of a very large index.
+    /// Commits the keywords, and continues to build the graph of a very large index.
     pub(crate) fn flush(&self) {
         const LINKS_AT_ONCE: usize = 500;
         if self.words.pending() > 0
             && let Err(error) = self.words.flush()
         {
-            tracing::warn!(%error, "the cache of words could not be written");
+            tracing::warn!(%error, "writing the keyword cache failed");
         }
         self.vectors.write().unwrap_or_else(PoisonError::into_inner).link(LINKS_AT_ONCE);
     }
 }
 
-/// What has no vector yet is taken to mean what its words say: as much of the best meaning found as it has of the best words.
-/// Otherwise what was said a moment ago would stand behind everything older.
+/// A text without a vector gets a substitute for its similarity: the best similarity found, scaled by its share of the best
+/// keyword score. Otherwise new texts would rank behind everything older.
 fn let_words_stand_in(hits: &mut [Fused]) {
     let best = |part: fn(&Fused) -> f32| hits.iter().map(part).fold(0.0, f32::max);
     let (words, meaning) = (best(|hit| hit.keyword), best(|hit| hit.vector));

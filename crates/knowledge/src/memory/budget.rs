@@ -1,6 +1,6 @@
-//! How much a recall may give, by the kind of work.
+//! The token budget of a recall, by work type.
 
-/// What kind of work an agent does. Words that are not known get the middle of the road.
+/// The kind of work. Unknown words get a middle budget.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum WorkType {
     /// `bug_fix`.
@@ -16,7 +16,7 @@ pub enum WorkType {
 }
 
 impl WorkType {
-    /// Reads a word, however it is spelt.
+    /// Parses a word in any spelling.
     pub fn parse(word: &str) -> Self {
         let folded: String = word.chars().filter(char::is_ascii_alphabetic).map(|c| c.to_ascii_lowercase()).collect();
         match folded.as_str() {
@@ -28,7 +28,7 @@ impl WorkType {
         }
     }
 
-    /// Tokens of observation text.
+    /// The budget in tokens of observation text.
     pub const fn tokens(self) -> usize {
         match self {
             Self::BugFix => 750,
@@ -45,17 +45,17 @@ impl WorkType {
     }
 }
 
-/// What a text takes of a budget.
+/// The tokens of a text.
 pub fn tokens_of(text: &str) -> usize {
     text.chars().count().div_ceil(search::evaluate::CHARACTERS_PER_TOKEN)
 }
 
-/// What may be given, and what was.
+/// A token budget and its usage.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Budget {
-    /// Tokens in all.
+    /// The tokens in total.
     pub tokens: usize,
-    /// Tokens spent.
+    /// The tokens used.
     pub used: usize,
 }
 
@@ -64,7 +64,7 @@ impl Budget {
         Self { tokens: work.tokens(), used: 0 }
     }
 
-    /// Takes a text whole, or not at all; the first one always.
+    /// Takes a text whole or not at all. The first one always fits.
     pub(crate) fn take(&mut self, text: &str) -> bool {
         let tokens = tokens_of(text);
         let fits = self.used == 0 || self.used + tokens <= self.tokens;
@@ -80,7 +80,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_first_goes_in_whatever_its_size_and_later_ones_only_where_they_fit() {
+    fn the_first_always_fits_and_later_ones_must_fit() {
         let mut budget = Budget::of(WorkType::Chore);
         assert!(budget.take(&"x".repeat(100_000)), "the first");
         assert!(!budget.take("x"));
@@ -90,7 +90,7 @@ mod tests {
     }
 
     #[test]
-    fn words_are_read_however_they_are_spelt() {
+    fn work_types_are_read_in_any_spelling() {
         for (word, tokens) in
             [("bug_fix", 750), ("Bug-Fix", 750), ("refactor", 600), ("feature", 400), ("chore", 300), ("", 500), ("docs", 500)]
         {

@@ -1,67 +1,67 @@
-//! Taking in what was noted elsewhere: another project's export, or notes that people kept.
+//! Imports observations from elsewhere: another project's export, or people's notes.
 //!
-//! Who wrote it there is kept behind `import:`, and so is the session. Nothing of this server's own is called so: agents have ids,
-//! launchers' words stand behind `label:`. So an import never speaks in the name of someone here, and who brought it in is in the
-//! audit trail. What its author has already said here, or what was brought in before, is a duplicate.
+//! The original author and session are stored with the prefix `import:`. No local name has it: agents have ids, and labels have
+//! the prefix `label:`. So an import never speaks in the name of someone here, and the audit trail records who imported it. A
+//! text that its author already stored here, or that was imported before, is a duplicate.
 
 use std::collections::{HashMap, HashSet};
 
 use base::limits::{AUTHOR_CHARS_MAX, IMPORT_LINES_MAX};
 use base::{Error, ObservationId, Result, Timestamp};
-use store::{AsParam, OrgTx, Param, params};
+use store::{AsParam, Change, OrgTx, Param, params};
 
 use super::observation::Checked;
 use super::{Memory, NewObservation, sql};
 use crate::changes;
 
-/// Stands before the name of an author or a session from elsewhere.
+/// The prefix of an author or a session from elsewhere.
 const PREFIX: &str = "import:";
-/// The author or the session of what names none.
+/// The author or the session if an import names none.
 const UNNAMED: &str = "import";
-/// Texts that are looked up at once.
+/// The number of texts that are looked up at once.
 const TEXTS_AT_ONCE: usize = 16;
-/// A digest that nothing has.
+/// A digest that no text has.
 const NOTHING: &str = "-";
 
 /// An observation from elsewhere.
 #[derive(Clone, Debug, Default)]
 pub struct Import {
-    /// What was noted.
+    /// The observation.
     pub new: NewObservation,
-    /// How well it had served; as well as can be where nothing is said.
+    /// Its weight. The maximum if absent.
     pub weight: Option<f64>,
-    /// Who said it there.
+    /// The original author.
     pub agent: Option<String>,
-    /// In which session.
+    /// The original session.
     pub session: Option<String>,
-    /// When; now where nothing is said.
+    /// When it was made. Now if absent.
     pub created_at: Option<Timestamp>,
-    /// What it is called when something is wrong with it: its line in the file it comes from.
+    /// Its line number in the file, for error messages.
     pub line: u64,
 }
 
-/// What became of an import.
+/// The result of an import.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Imported {
     /// Observations that are new here.
     pub imported: u64,
-    /// Observations that were here already, or came twice.
+    /// Observations that were already here, or came twice.
     pub duplicates: u64,
 }
 
-/// An import, checked and normalised.
+/// A validated and normalised import.
 #[derive(Debug)]
 struct Brought {
     new: Checked,
     weight: f64,
-    /// Who said it, as that place calls them.
+    /// The original author.
     original: Option<String>,
     agent: String,
     session: String,
     created_at: Timestamp,
 }
 
-/// A text of an import, and who has said it here.
+/// A text of an import, and who has stored it here.
 #[derive(Default)]
 struct Said {
     agents: HashSet<String>,
@@ -78,11 +78,11 @@ impl Import {
     fn brought(self, now: Timestamp) -> Result<Brought> {
         let weight = self.weight.unwrap_or(1.0);
         if !(0.0..=1.0).contains(&weight) {
-            return Err(Error::invalid("weight", "weight is a number from 0 to 1"));
+            return Err(Error::invalid("weight", "weight must be a number from 0 to 1"));
         }
         let created_at = self.created_at.unwrap_or(now);
         if created_at > now {
-            let message = format!("createdAt lies in the future: {created_at} is after {now}, by this server's clock");
+            let message = format!("createdAt is in the future: {created_at} is after {now} by this server's clock");
             return Err(Error::invalid("createdAt", message));
         }
         let (agent, session) = (original(self.agent, "agentId")?, original(self.session, "sessionId")?);
@@ -97,7 +97,7 @@ impl Import {
     }
 }
 
-/// A name as the place where it is at home has it: what was imported there is no further away for that.
+/// The original name: a name that was already imported there does not get a second prefix.
 fn original(name: Option<String>, parameter: &str) -> Result<Option<String>> {
     let Some(name) = name else { return Ok(None) };
     let name = name.trim_start_matches(PREFIX);
@@ -106,7 +106,7 @@ fn original(name: Option<String>, parameter: &str) -> Result<Option<String>> {
     }
     if name.chars().count() > AUTHOR_CHARS_MAX - PREFIX.len() || name.chars().any(char::is_control) {
         let chars_max = AUTHOR_CHARS_MAX - PREFIX.len();
-        let message = format!("{parameter} has at most {chars_max} characters, and no control characters");
+        let message = format!("{parameter} must have at most {chars_max} characters and no control characters");
         return Err(Error::invalid(parameter, message));
     }
     Ok(Some(name.to_owned()))
@@ -116,17 +116,17 @@ fn from_elsewhere(original: Option<&str>) -> String {
     original.map_or_else(|| UNNAMED.to_owned(), |name| format!("{PREFIX}{name}"))
 }
 
-impl Memory {
-    /// Keeps what comes from elsewhere, in the order it is given, all of it or nothing. The same again changes nothing.
+impl Memory<Change> {
+    /// Stores observations from elsewhere in the given order, all or none. Importing them again changes nothing.
     pub async fn import(&self, lines: Vec<Import>) -> Result<Imported> {
         if lines.len() > IMPORT_LINES_MAX {
-            let message = format!("an import has at most {IMPORT_LINES_MAX} observations: send the rest in another one");
+            let message = format!("an import has at most {IMPORT_LINES_MAX} observations; send the rest in another one");
             return Err(Error::invalid("observations", message));
         }
         let now = self.clock.now();
-        // A body full of texts is normalised and hashed, which would hold up others on this thread.
+        // Normalising and hashing many texts takes time, so it runs on another thread.
         let check = move || lines.into_iter().map(|line| line.checked(now)).collect::<Result<Vec<_>>>();
-        let lines = store::compute(check).await??;
+        let lines = store::compute(self.rows.org(), check).await??;
         let memory = self.clone();
         self.rows.write(move |tx| memory.bring(tx, &lines, now)).await
     }
@@ -154,13 +154,13 @@ impl Memory {
         Ok(imported)
     }
 
-    /// The lines that are not known here, and for each text who has said it: those before, and how many now.
+    /// The lines that are new here, and for each text who has stored it: authors before, and how many now.
     fn news_among<'l>(&self, tx: &mut OrgTx<'_, '_>, lines: &'l [Brought]) -> Result<(Vec<&'l Brought>, HashMap<&'l str, Said>)> {
         let mut texts = self.said_before(tx, lines)?;
         let mut news = Vec::new();
         for line in lines {
             let said = texts.entry(&line.new.hash).or_default();
-            // Whoever brings a project's own export back must not make everyone there agree with themselves.
+            // Importing a project's own export must not count as corroboration.
             let is_at_home = line.original.as_ref().is_some_and(|original| said.agents.contains(original));
             if !is_at_home && said.agents.insert(line.agent.clone()) {
                 said.new += 1;
@@ -176,7 +176,7 @@ impl Memory {
         for some in hashes.chunks(TEXTS_AT_ONCE) {
             let asked = some.iter().copied().chain(std::iter::repeat(NOTHING)).take(TEXTS_AT_ONCE);
             let params: Vec<_> = std::iter::once(self.project.as_param()).chain(asked.map(Param::Text)).collect();
-            let said = tx.query(sql::SAID_BY, &params, |row| Ok((row.get::<String>(0)?, row.get::<String>(1)?)))?;
+            let said = tx.query(sql::SAID_BY, &params, |row| Ok((row.get::<String>("hash")?, row.get::<String>("agent_id")?)))?;
             for (hash, agent) in said {
                 if let Some(said) = texts.get_mut(hash.as_str()) {
                     said.before += 1;
@@ -200,7 +200,7 @@ mod tests {
     }
 
     #[test]
-    fn authors_from_elsewhere_are_told_from_those_here() {
+    fn imported_authors_differ_from_local_ones() {
         let named = |agent: &str| line(|line| line.agent = Some(agent.into())).unwrap().agent;
         assert_eq!(named("agt_1"), "import:agt_1");
         assert_eq!(named("label:builder"), "import:label:builder");
@@ -211,12 +211,12 @@ mod tests {
     }
 
     #[test]
-    fn what_is_wrong_is_said_with_its_line() {
+    fn errors_name_the_line() {
         let wrong = |change: fn(&mut Import)| line(change).unwrap_err();
-        assert_eq!(wrong(|line| line.weight = Some(1.5)), "line 7: weight is a number from 0 to 1");
-        assert_eq!(wrong(|line| line.weight = Some(f64::NAN)), "line 7: weight is a number from 0 to 1");
-        assert!(wrong(|line| line.new.content.clear()).starts_with("line 7: there is nothing to remember"));
-        assert!(wrong(|line| line.created_at = Some(Timestamp::from_ms(1_001))).contains("lies in the future"));
+        assert_eq!(wrong(|line| line.weight = Some(1.5)), "line 7: weight must be a number from 0 to 1");
+        assert_eq!(wrong(|line| line.weight = Some(f64::NAN)), "line 7: weight must be a number from 0 to 1");
+        assert!(wrong(|line| line.new.content.clear()).starts_with("line 7: `content` is empty"));
+        assert!(wrong(|line| line.created_at = Some(Timestamp::from_ms(1_001))).contains("is in the future"));
         assert!(wrong(|line| line.agent = Some("a".repeat(194))).contains("at most 193 characters"));
         assert!(wrong(|line| line.session = Some("a\nb".into())).contains("no control characters"));
         assert_eq!(line(|line| line.created_at = Some(Timestamp::from_ms(1_000))).unwrap().created_at.ms(), 1_000);

@@ -1,14 +1,17 @@
-//! What people do with memory: look through it, forget, and undo what one agent or session wrote.
+//! Management of memory: list it, forget observations, and undo what one agent or session wrote.
 
-use base::limits::FORGET_ROWS_MAX;
+use base::limits::{FORGET_ROWS_MAX, PAGE_BYTES_MAX};
 use base::{Cursor, Error, Kind, ObservationId, Page, PageRequest, Result, Timestamp};
-use store::{OrgTx, Row, params};
+use store::{Change, OrgStore, OrgTx, Row, params};
 
 use super::{Memory, Observation, WeightMove, sql};
 use crate::graph::retract_of_observation;
 use crate::{changes, sql as shared};
 
-/// Which observations are listed.
+/// The number of observations read at once.
+const ROWS_AT_ONCE: u32 = 32;
+
+/// A filter for observations.
 #[derive(Clone, Debug, Default)]
 pub struct ObservationFilter {
     /// Only this agent's.
@@ -17,44 +20,59 @@ pub struct ObservationFilter {
     pub session: Option<String>,
     /// Only of this type.
     pub kind: Option<String>,
-    /// As it was known at this time.
+    /// As known at this time.
     pub as_of: Option<Timestamp>,
 }
 
-/// What was forgotten.
+/// The result of forgetting.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Forgotten {
-    /// How many observations.
+    /// The number of observations.
     pub observations: u64,
 }
 
-impl Memory {
-    /// A page of observations, newest first.
-    pub async fn list(&self, filter: &ObservationFilter, page: &PageRequest) -> Result<Page<Observation>> {
-        // A place that no observation ever had has nothing older.
-        let before: i64 = page.after.as_ref().map_or(i64::MAX, |cursor| cursor.id.parse().unwrap_or(0));
+impl<R: AsRef<OrgStore>> Memory<R> {
+    /// A page of observations, newest first. It ends early if its texts are longer than [`PAGE_BYTES_MAX`] together. `hold`
+    /// reserves the bytes of every few observations, and an error of `hold` ends the page.
+    pub async fn list(
+        &self,
+        filter: &ObservationFilter,
+        page: &PageRequest,
+        hold: impl Fn(usize) -> Result<()>,
+    ) -> Result<Page<Observation>> {
+        let cursor_of = |found: &Observation| Cursor { created_at: found.created_at, id: found.number.to_string() };
+        // A cursor for an unknown position has nothing older.
+        let mut before: i64 = page.after.as_ref().map_or(i64::MAX, |cursor| cursor.id.parse().unwrap_or(0));
         let as_of = filter.as_of.map_or(i64::MAX, Timestamp::ms);
-        let rows = page.rows.saturating_add(1);
-        let params = params![self.project, before, filter.agent, filter.session, filter.kind, as_of, rows];
-        let found = self.rows.query(sql::LIST, &params, Observation::from_row).await?;
-        Ok(Page::from_rows(found, page.rows, |found| Cursor { created_at: found.created_at, id: found.number.to_string() }))
+        let (most, mut found, mut bytes) = (page.rows.saturating_add(1), Vec::new(), 0);
+        loop {
+            let rows = most.saturating_sub(u32::try_from(found.len()).unwrap_or(most)).min(ROWS_AT_ONCE);
+            let params = params![self.project, before, filter.agent, filter.session, filter.kind, as_of, rows];
+            let some = self.rows().query(sql::LIST, &params, Observation::from_row).await?;
+            let is_last = some.len() < rows as usize;
+            let more: usize = some.iter().map(|found| found.content.len()).sum();
+            hold(more)?;
+            bytes += more;
+            before = some.last().map_or(before, |found| found.number);
+            found.extend(some);
+            if is_last || found.len() >= most as usize {
+                return Ok(Page::from_rows(found, page.rows, cursor_of));
+            }
+            if bytes > PAGE_BYTES_MAX {
+                let next = found.last().map(cursor_of);
+                return Ok(Page { items: found, next });
+            }
+        }
     }
 
-    /// How an observation's weight moved, oldest first.
+    /// The history of an observation's weight, oldest first.
     pub async fn moves(&self, observation: &Observation) -> Result<Vec<WeightMove>> {
-        let moved = |row: &Row<'_>| {
-            Ok(WeightMove {
-                session: row.get(0)?,
-                outcome: row.get(1)?,
-                before: row.get(2)?,
-                after: row.get(3)?,
-                at: row.get(4)?,
-            })
-        };
-        self.rows.query(sql::MOVES, &params![self.project, observation.number], moved).await
+        self.rows().query(sql::MOVES, &params![self.project, observation.number], WeightMove::from_row).await
     }
+}
 
-    /// Forgets an observation: its text is gone, that there was one stays. Twice is the same as once.
+impl Memory<Change> {
+    /// Forgets an observation: its text is deleted, but the row stays. Forgetting twice has no further effect.
     pub async fn forget(&self, id: &ObservationId, by: &str) -> Result<bool> {
         let (memory, id, by) = (self.clone(), *id, by.to_owned());
         self.rows
@@ -69,18 +87,18 @@ impl Memory {
             .await
     }
 
-    /// Forgets everything that an agent, a session, or an agent in a session wrote since a time. At most so many at once: ask
-    /// again until nothing is left.
+    /// Forgets everything that an agent, a session, or an agent in a session wrote since a time. The number per call is
+    /// limited, so repeat until nothing is left.
     pub async fn roll_back(&self, filter: &ObservationFilter, since: Option<Timestamp>, by: &str) -> Result<Forgotten> {
         if filter.agent.is_none() && filter.session.is_none() {
-            return Err(Error::invalid("agent", "say whose observations to roll back: an agent's, a session's, or both"));
+            return Err(Error::invalid("agent", "give an agent, a session or both to roll back"));
         }
         let (memory, filter, by) = (self.clone(), filter.clone(), by.to_owned());
         let since = since.map_or(i64::MIN, Timestamp::ms);
         self.rows
             .write(move |tx| {
                 let whose = params![memory.project, filter.agent, filter.session, since, FORGET_ROWS_MAX];
-                let row = |row: &Row<'_>| Ok((row.get::<i64>(0)?, ObservationId::from_row(row.text(1)?)));
+                let row = |row: &Row<'_>| Ok((row.get::<i64>("number")?, ObservationId::from_row(row.text("id")?)));
                 let found = tx.query(sql::OF_AUTHOR, &whose, row)?;
                 for (number, id) in &found {
                     memory.forget_in(tx, *number, id, &by)?;
@@ -90,7 +108,7 @@ impl Memory {
             .await
     }
 
-    /// Forgets one, and with it the facts that were read from it and that nobody else has stated.
+    /// Forgets one observation and the facts that were read from it, unless someone else stated them.
     fn forget_in(&self, tx: &mut OrgTx<'_, '_>, number: i64, id: &ObservationId, by: &str) -> Result<()> {
         let (change, now) = (changes::next(tx, &self.project)?, self.clock.now());
         retract_of_observation(tx, &self.project, id, now, by)?;

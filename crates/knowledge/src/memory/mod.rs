@@ -1,9 +1,9 @@
-//! Memory: observations that agents noted, found again by words, meaning and time.
+//! Memory: observations that agents store and find again by keywords, meaning and time.
 //!
-//! The server stamps who said what, when and in which session. The same text from the same agent is one observation; from another
-//! agent it is a second one, and both count as corroborated. What a session was given by recall and sends back is no news. A
-//! weight, one at first, moves when a session that recalled the observation ends with an outcome; it bends the order and hides
-//! nothing.
+//! The server records author, time and session. The same text from the same agent is one observation. From another agent it is
+//! a second one, and both count as corroborated. A text that a session got by recall and sends back is not stored. A weight
+//! starts at one and moves when a session that recalled the observation ends with an outcome. It affects the order of answers
+//! and hides nothing.
 
 mod budget;
 mod import;
@@ -24,7 +24,7 @@ pub use budget::{Budget, WorkType, tokens_of};
 pub use import::{Import, Imported};
 pub use manage::{Forgotten, ObservationFilter};
 pub use observation::{NewObservation, Observation, WeightMove};
-pub use outcome::Outcome;
+pub use outcome::WorkOutcome;
 pub(crate) use rank::Ranked;
 pub use rank::{Mode, Ranking, Why, rounded};
 pub use recall::{Citation, Recall, Recalled};
@@ -35,20 +35,24 @@ pub(crate) use sql::{CHANGED_SINCE, indexed_text};
 
 /// The memory of one project.
 #[derive(Clone)]
-pub struct Memory {
-    rows: OrgStore,
+pub struct Memory<R = OrgStore> {
+    rows: R,
     project: ProjectId,
     clock: Clock,
     reads_facts: bool,
 }
 
-impl Memory {
-    /// The memory among an org's rows.
-    pub fn new(rows: OrgStore, project: ProjectId, clock: Clock) -> Self {
+impl<R: AsRef<OrgStore>> Memory<R> {
+    /// The memory of a project, for reading or, with a [`Change`](store::Change), for changing.
+    pub fn new(rows: R, project: ProjectId, clock: Clock) -> Self {
         Self { rows, project, clock, reads_facts: false }
     }
 
-    /// The same memory; when `on`, facts that a new note states in plain words go into the knowledge graph with it.
+    fn rows(&self) -> &OrgStore {
+        self.rows.as_ref()
+    }
+
+    /// The same memory. If `on`, facts in the text of a new observation are added to the knowledge graph.
     #[must_use]
     pub fn reading_facts(self, on: bool) -> Self {
         Self { reads_facts: on, ..self }

@@ -1,4 +1,4 @@
-//! One observation, as rows keep it and people read it.
+//! One observation, as stored and as shown.
 
 use base::limits::{OBSERVATION_CHARS_MAX, OBSERVATION_TYPE_CHARS_MAX};
 use base::{Error, ObservationId, Result, Timestamp};
@@ -6,60 +6,72 @@ use store::Row;
 
 use super::text;
 
-/// What an agent wants remembered.
+/// A new observation.
 #[derive(Clone, Debug, Default)]
 pub struct NewObservation {
     /// The text.
     pub content: String,
-    /// What kind of thing it is: a free, short word.
+    /// Its type: a short word.
     pub kind: Option<String>,
-    /// How sure the agent is, from 0 to 1.
+    /// How certain the agent is, from 0 to 1.
     pub confidence: Option<f64>,
 }
 
-/// Something an agent noted.
+/// An observation.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Observation {
-    /// Its name.
+    /// Its id.
     pub id: ObservationId,
-    /// Its place among what the project knows.
+    /// Its number in the project.
     pub number: i64,
-    /// Who said it.
+    /// Its author.
     pub agent: String,
-    /// In which session.
+    /// Its session.
     pub session: String,
-    /// What was said. Empty when it was forgotten.
+    /// The text. Empty if it was forgotten.
     pub content: String,
-    /// What kind of thing it is.
+    /// Its type.
     pub kind: String,
-    /// How sure its author was.
+    /// How certain its author was.
     pub confidence: Option<f64>,
-    /// How well it has served, from 0 to 1.
+    /// How useful it was so far, from 0 to 1.
     pub weight: f64,
-    /// Other agents that said the same.
+    /// How many other agents stored the same text.
     pub corroborations: i64,
-    /// When it was said.
+    /// When it was stored.
     pub created_at: Timestamp,
     /// When it was forgotten, if it was.
     pub forgotten_at: Option<Timestamp>,
 }
 
-/// One move of a weight.
+/// One change of a weight.
 #[derive(Clone, Debug, PartialEq)]
 pub struct WeightMove {
     /// The session that had recalled it.
     pub session: String,
-    /// How that session ended.
+    /// The outcome of that session.
     pub outcome: String,
     /// The weight before.
     pub before: f64,
-    /// And after.
+    /// The weight after.
     pub after: f64,
     /// When.
     pub at: Timestamp,
 }
 
-/// A new observation, checked and normalised.
+impl WeightMove {
+    pub(crate) fn from_row(row: &Row<'_>) -> Result<Self> {
+        Ok(Self {
+            session: row.get("session_id")?,
+            outcome: row.get("outcome")?,
+            before: row.get("weight_before")?,
+            after: row.get("weight_after")?,
+            at: row.get("moved_at")?,
+        })
+    }
+}
+
+/// A validated and normalised observation.
 #[derive(Clone, Debug)]
 pub(super) struct Checked {
     pub(super) content: String,
@@ -73,23 +85,23 @@ impl NewObservation {
     pub(super) fn checked(self) -> Result<Checked> {
         let content = text::normalised(&self.content);
         if content.is_empty() {
-            return Err(Error::invalid("content", "there is nothing to remember: the text is empty"));
+            return Err(Error::invalid("content", "`content` is empty"));
         }
         let chars = content.chars().count();
         if chars > OBSERVATION_CHARS_MAX {
-            let message = format!("an observation has at most {OBSERVATION_CHARS_MAX} characters, and this has {chars}");
+            let message = format!("`content` has {chars} characters; the maximum is {OBSERVATION_CHARS_MAX}");
             return Err(Error::invalid("content", message));
         }
         if content.contains('\0') {
-            return Err(Error::invalid("content", "a text cannot hold the character U+0000"));
+            return Err(Error::invalid("content", "`content` must not contain the NUL character (U+0000)"));
         }
         let kind = text::type_of(self.kind.as_deref().unwrap_or_default());
         if kind.chars().count() > OBSERVATION_TYPE_CHARS_MAX || kind.chars().any(char::is_control) {
-            let message = format!("a type is a word of at most {OBSERVATION_TYPE_CHARS_MAX} characters");
+            let message = format!("`type` must be a word of at most {OBSERVATION_TYPE_CHARS_MAX} characters");
             return Err(Error::invalid("type", message));
         }
         if self.confidence.is_some_and(|confidence| !(0.0..=1.0).contains(&confidence)) {
-            return Err(Error::invalid("confidence", "confidence is a number from 0 to 1"));
+            return Err(Error::invalid("confidence", "`confidence` must be a number from 0 to 1"));
         }
         let (hash, simhash) = (text::hash_of(&content), text::simhash(&content).cast_signed());
         Ok(Checked { content, kind, confidence: self.confidence, hash, simhash })
@@ -97,24 +109,24 @@ impl NewObservation {
 }
 
 impl Observation {
-    /// The columns of [`super::sql::COLUMNS`], in their order.
+    /// The columns of [`super::sql::COLUMNS`], in order.
     pub(super) fn from_row(row: &Row<'_>) -> Result<Self> {
         Ok(Self {
-            id: ObservationId::from_row(row.text(0)?),
-            number: row.get(1)?,
-            agent: row.get(2)?,
-            session: row.get(3)?,
-            content: row.get(4)?,
-            kind: row.get(5)?,
-            confidence: row.get(6)?,
-            weight: row.get(7)?,
-            corroborations: row.get(8)?,
-            created_at: row.get(9)?,
-            forgotten_at: row.get(10)?,
+            id: ObservationId::from_row(row.text("id")?),
+            number: row.get("number")?,
+            agent: row.get("agent_id")?,
+            session: row.get("session_id")?,
+            content: row.get("content")?,
+            kind: row.get("type")?,
+            confidence: row.get("confidence")?,
+            weight: row.get("weight")?,
+            corroborations: row.get("corroborations")?,
+            created_at: row.get("created_at")?,
+            forgotten_at: row.get("forgotten_at")?,
         })
     }
 
-    /// Whether the text reads like an order: whoever shows it warns of it.
+    /// Whether the text reads like an instruction, so that answers warn about it.
     pub fn is_instruction_like(&self) -> bool {
         text::is_instruction_like(&self.content)
     }

@@ -1,38 +1,38 @@
-//! The order of what was found: words and meaning first, bent a little by age and by how well each has served.
+//! Ranks observations: by keywords and meaning first, adjusted a little by age and learned weight.
 
 use base::Timestamp;
 use search::fusion::{Fused, Weights};
 
 use crate::index::Note;
 
-/// The age at which an observation has lost half of what being new gave it.
+/// The age at which the bonus for a new observation has halved.
 const HALF_LIFE_MS: f64 = 7.0 * 24.0 * 60.0 * 60.0 * 1_000.0;
 
-/// Which legs are asked.
+/// The search mode.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Mode {
-    /// Words only.
+    /// Keywords only.
     Keyword,
     /// Meaning only.
     Vector,
-    /// Both, and neighbours in time.
+    /// Both, plus neighbours in time.
     #[default]
     Fused,
 }
 
-/// How much each part counts. The defaults were chosen on the tuning half of the evaluation set (`examples/tune.rs`): from a vector's
-/// weight of 4 on the figures hardly change, and neighbours help a little.
+/// The weights of the ranking. The defaults were tuned on the tuning half of the evaluation set (`examples/tune.rs`): above a
+/// vector weight of 4 the figures hardly change, and neighbours help a little.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Ranking {
-    /// Words against meaning against neighbours.
+    /// Keywords against meaning against neighbours.
     pub weights: Weights,
-    /// The most that being new adds, as a part of the score.
+    /// The maximum bonus for a new observation, as a part of the score.
     pub recency: f32,
-    /// The most that having served badly takes, as a part of the score.
+    /// The maximum penalty for a low weight, as a part of the score.
     pub learned: f32,
-    /// The cosine from which on meaning alone makes a hit.
+    /// The minimum cosine for a hit by meaning alone.
     pub cosine_min: f32,
-    /// Which legs are asked.
+    /// The search mode.
     pub mode: Mode,
 }
 
@@ -43,27 +43,27 @@ impl Default for Ranking {
     }
 }
 
-/// What a hit owes its place to. The parts add up to the score.
+/// The parts of a score. They add up to the score.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Why {
-    /// From the words.
+    /// From keywords.
     pub keyword: f32,
     /// From the meaning.
     pub vector: f32,
     /// From neighbours in time of the same session.
     pub neighbours: f32,
-    /// From being new.
+    /// From recency.
     pub recency: f32,
-    /// From how well it has served: nothing at best.
+    /// From the learned weight: zero at best, else negative.
     pub weight: f32,
 }
 
-/// A score, a part of one, or a weight, as people and models read it: four decimals say all there is to say.
+/// A score, a part of one, or a weight, rounded to four decimals for people and models.
 pub fn rounded(number: impl Into<f64>) -> f64 {
     (number.into() * 10_000.0).round() / 10_000.0
 }
 
-/// A hit in its place.
+/// A ranked hit.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Ranked {
     pub(crate) number: u64,
@@ -72,7 +72,7 @@ pub(crate) struct Ranked {
 }
 
 impl Ranking {
-    /// Orders what was found, best first. What has neither a word nor enough of the meaning is no hit.
+    /// Ranks the hits, best first. A text with no keyword and too little similarity is not a hit.
     pub(crate) fn order(&self, hits: Vec<Fused>, note_of: impl Fn(u64) -> Option<Note>, now: Timestamp) -> Vec<Ranked> {
         let ranked =
             hits.into_iter().filter(|hit| self.finds(hit)).filter_map(|hit| Some(self.bent(&hit, note_of(hit.id)?, now)));
@@ -81,7 +81,7 @@ impl Ranking {
         ranked
     }
 
-    /// Whether something is a hit by itself: it has a word of the query, or enough of its meaning. Neighbours lift hits, and make none.
+    /// Whether a text is a hit by itself: by a keyword or by enough similarity. Neighbours lift hits but do not make them.
     pub(crate) fn finds(&self, hit: &Fused) -> bool {
         hit.keyword > 0.0 || hit.cosine.is_some_and(|cosine| cosine >= self.cosine_min)
     }
@@ -119,7 +119,7 @@ mod tests {
     }
 
     #[test]
-    fn of_equals_the_newer_and_the_better_comes_first() {
+    fn equal_hits_are_ordered_by_age_and_weight() {
         let ranked = order(vec![hit(1, 1.0, None), hit(2, 1.0, None)], |id| (if id == 2 { 0 } else { 30 }, 1.0));
         assert_eq!(ranked[0].number, 2);
         let ranked = order(vec![hit(1, 1.0, None), hit(2, 1.0, None)], |id| (1, if id == 1 { 1.0 } else { 0.2 }));
@@ -127,7 +127,7 @@ mod tests {
     }
 
     #[test]
-    fn age_and_weight_bend_the_order_and_hide_nothing() {
+    fn age_and_weight_affect_the_order_and_hide_nothing() {
         let ranked = order(vec![hit(1, 1.0, None), hit(2, 0.5, None)], |id| if id == 1 { (10_000, 0.0) } else { (0, 1.0) });
         assert_eq!(ranked.iter().map(|ranked| ranked.number).collect::<Vec<_>>(), [1, 2], "twice as good stays first");
         assert!(ranked.iter().all(|ranked| ranked.score > 0.0));
@@ -143,12 +143,12 @@ mod tests {
     }
 
     #[test]
-    fn scores_are_read_without_the_noise_of_their_last_bits() {
+    fn scores_are_rounded_to_four_decimals() {
         assert_eq!([rounded(0.1), rounded(1.0 / 3.0), rounded(-0.000_04), rounded(5.5)], [0.1, 0.3333, 0.0, 5.5]);
     }
 
     #[test]
-    fn far_off_meaning_without_a_word_is_no_hit() {
+    fn low_similarity_without_a_keyword_is_not_a_hit() {
         assert!(order(vec![hit(1, 0.0, Some(0.1))], |_| (0, 1.0)).is_empty());
         assert_eq!(order(vec![hit(1, 0.1, Some(0.1))], |_| (0, 1.0)).len(), 1);
     }

@@ -1,7 +1,8 @@
-//! Giving back what helps.
+//! Recalls observations that help with a query.
 
+use base::limits::PAGE_BYTES_MAX;
 use base::{Error, ObservationId, Result};
-use store::{Row, params};
+use store::{Change, OrgStore, Row, params};
 
 use super::rank::Ranked;
 use super::{Budget, Memory, Observation, Ranking, Why, WorkType, sql};
@@ -9,58 +10,113 @@ use crate::author::Author;
 use crate::embedding::Coverage;
 use crate::index::Indexes;
 
-/// Observations read at once.
+/// The number of observations read at once.
 const ROWS_AT_ONCE: usize = 16;
-/// Hits that are looked at in all: those after them are no help any more.
+/// The maximum number of hits to consider. Later ones do not help.
 const HITS_MAX: usize = 96;
-/// A number that nothing has.
+/// A number that no row has.
 const NOTHING: i64 = -1;
 
-/// What is asked.
+/// A recall.
 #[derive(Clone, Debug)]
 pub struct Recall {
-    /// In plain words.
+    /// The query in plain words.
     pub query: String,
-    /// For which kind of work.
+    /// The work type.
     pub work: WorkType,
-    /// What counts.
+    /// The weights of the ranking.
     pub ranking: Ranking,
 }
 
-/// One observation that was found.
+/// An observation that matches.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Citation {
     /// The observation.
     pub observation: Observation,
     /// Its score.
     pub score: f32,
-    /// What the score is made of.
+    /// The parts of the score.
     pub why: Why,
 }
 
-/// What was found.
+/// The result of a recall.
 #[derive(Clone, Debug)]
 pub struct Recalled {
     /// Best first.
     pub observations: Vec<Citation>,
-    /// What was given of what may be.
+    /// The token budget and usage.
     pub budget: Budget,
-    /// How much of the project is known by meaning.
+    /// How much of the project is embedded.
     pub coverage: Coverage,
 }
 
-/// An observation, and what a session is known by when it sends it back.
+/// An observation, and the hashes that recognise it if a session sends it back.
 struct Found {
     observation: Observation,
     hash: String,
     simhash: i64,
 }
 
-impl Memory {
-    /// Finds what helps with the query, within the budget of the work, and remembers that `author`'s session was given it.
+impl<R: AsRef<OrgStore>> Memory<R> {
+    /// Finds observations without a token budget and without recording the recall, for people and for measurements. The result
+    /// is at most [`PAGE_BYTES_MAX`] long; `hold` reserves the bytes.
+    pub async fn search(
+        &self,
+        indexes: &Indexes,
+        query: &str,
+        ranking: Ranking,
+        most: usize,
+        hold: impl Fn(usize) -> Result<()>,
+    ) -> Result<Vec<Citation>> {
+        let (ranked, _) = indexes.search(self.rows(), &self.project, query, ranking, most).await?;
+        let (mut found, mut bytes) = (Vec::new(), 0);
+        for hits in ranked.chunks(ROWS_AT_ONCE) {
+            let cite =
+                |(hit, found): (Ranked, Found)| Citation { observation: found.observation, score: hit.score, why: hit.why };
+            let some: Vec<Citation> = self.read(hits).await?.into_iter().map(cite).collect();
+            let more: usize = some.iter().map(|found| found.observation.content.len()).sum();
+            hold(more)?;
+            bytes += more;
+            found.extend(some);
+            if bytes > PAGE_BYTES_MAX {
+                break;
+            }
+        }
+        Ok(found)
+    }
+
+    /// The rows of hits, in the order of the hits. Observations that were just forgotten are left out.
+    async fn read(&self, hits: &[Ranked]) -> Result<Vec<(Ranked, Found)>> {
+        let mut numbers = [NOTHING; ROWS_AT_ONCE];
+        for (place, hit) in numbers.iter_mut().zip(hits) {
+            *place = hit.number.cast_signed();
+        }
+        let params: Vec<_> = std::iter::once(store::AsParam::as_param(&self.project))
+            .chain(numbers.iter().map(store::AsParam::as_param))
+            .collect();
+        let found = |row: &Row<'_>| {
+            Ok(Found { observation: Observation::from_row(row)?, hash: row.get("hash")?, simhash: row.get("simhash")? })
+        };
+        let mut rows = self.rows().query(sql::BY_NUMBERS, &params, found).await?;
+        let in_order = hits.iter().filter_map(|hit| {
+            let place = rows.iter().position(|found| found.observation.number == hit.number.cast_signed())?;
+            Some((*hit, rows.swap_remove(place)))
+        });
+        Ok(in_order.collect())
+    }
+
+    /// The observation with this id, forgotten or not.
+    pub async fn get(&self, id: &ObservationId) -> Result<Observation> {
+        let found = self.rows().first(sql::BY_ID, &params![self.project, id], Observation::from_row).await?;
+        found.ok_or_else(|| Error::new(base::Kind::NotFound, format!("there is no observation `{id}`")))
+    }
+}
+
+impl Memory<Change> {
+    /// Finds observations in the same order, within the token budget, and records that `author`'s session got them.
     pub async fn recall(&self, indexes: &Indexes, author: &Author, recall: Recall) -> Result<Recalled> {
         let mut budget = Budget::of(recall.work);
-        let (ranked, coverage) = indexes.search(&self.rows, &self.project, &recall.query, recall.ranking, HITS_MAX).await?;
+        let (ranked, coverage) = indexes.search(self.rows(), &self.project, &recall.query, recall.ranking, HITS_MAX).await?;
         let mut given = Vec::new();
         for hits in ranked.chunks(ROWS_AT_ONCE) {
             for (hit, found) in self.read(hits).await? {
@@ -77,39 +133,8 @@ impl Memory {
         Ok(Recalled { observations: given.into_iter().map(cite).collect(), budget, coverage })
     }
 
-    /// The same order, without a budget and without a trace: for people, and to measure it.
-    pub async fn search(&self, indexes: &Indexes, query: &str, ranking: Ranking, most: usize) -> Result<Vec<Citation>> {
-        let (ranked, _) = indexes.search(&self.rows, &self.project, query, ranking, most).await?;
-        let mut found = Vec::new();
-        for hits in ranked.chunks(ROWS_AT_ONCE) {
-            let cite =
-                |(hit, found): (Ranked, Found)| Citation { observation: found.observation, score: hit.score, why: hit.why };
-            found.extend(self.read(hits).await?.into_iter().map(cite));
-        }
-        Ok(found)
-    }
-
-    /// The rows of hits, in the order of the hits. What was forgotten a moment ago is left out.
-    async fn read(&self, hits: &[Ranked]) -> Result<Vec<(Ranked, Found)>> {
-        let mut numbers = [NOTHING; ROWS_AT_ONCE];
-        for (place, hit) in numbers.iter_mut().zip(hits) {
-            *place = hit.number.cast_signed();
-        }
-        let params: Vec<_> = std::iter::once(store::AsParam::as_param(&self.project))
-            .chain(numbers.iter().map(store::AsParam::as_param))
-            .collect();
-        let found =
-            |row: &Row<'_>| Ok(Found { observation: Observation::from_row(row)?, hash: row.get(11)?, simhash: row.get(12)? });
-        let mut rows = self.rows.query(sql::BY_NUMBERS, &params, found).await?;
-        let in_order = hits.iter().filter_map(|hit| {
-            let place = rows.iter().position(|found| found.observation.number == hit.number.cast_signed())?;
-            Some((*hit, rows.swap_remove(place)))
-        });
-        Ok(in_order.collect())
-    }
-
-    /// Writes down what the session was given. It need not be on disk before the answer leaves: what a power cut forgets is one
-    /// vote of one session.
+    /// Records what the session got. It need not be on disk before the answer leaves: a power cut loses at most one session's
+    /// vote.
     async fn give(&self, author: &Author, given: &[(Ranked, Found)]) -> Result<()> {
         if given.is_empty() {
             return Ok(());
@@ -124,11 +149,5 @@ impl Memory {
             Ok(())
         });
         note.await
-    }
-
-    /// The observation called `id`, forgotten or not.
-    pub async fn get(&self, id: &ObservationId) -> Result<Observation> {
-        let found = self.rows.first(sql::BY_ID, &params![self.project, id], Observation::from_row).await?;
-        found.ok_or_else(|| Error::new(base::Kind::NotFound, format!("there is no observation `{id}`")))
     }
 }

@@ -1,7 +1,7 @@
-//! Taking an observation in.
+//! Stores an observation.
 
 use base::{ObservationId, Result};
-use store::{OrgTx, params};
+use store::{Change, OrgTx, params};
 
 use super::observation::Checked;
 use super::{Memory, NewObservation, Observation, sql, text};
@@ -10,16 +10,16 @@ use crate::embedding::TextKind;
 use crate::graph::{self, rules};
 use crate::{changes, sql as shared};
 
-/// What became of an observation.
+/// The result of storing an observation.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Remembered {
-    /// The observation: a new one, or the one that was there already.
+    /// The observation: a new one, or an existing one with the same text.
     pub id: ObservationId,
-    /// Whether it was new.
+    /// Whether it is new.
     pub stored: bool,
-    /// Whether the same text was there already.
+    /// Whether the same text was already stored.
     pub duplicate: bool,
-    /// An observation that says nearly the same.
+    /// An observation with nearly the same text.
     pub near: Option<ObservationId>,
 }
 
@@ -29,8 +29,8 @@ impl Remembered {
     }
 }
 
-impl Memory {
-    /// Keeps what `author` noted, unless it is known: the same agent said it before, or this very session was given it.
+impl Memory<Change> {
+    /// Stores what `author` noted, unless it is known: the same agent stored it before, or this session got it by recall.
     pub async fn remember(&self, author: &Author, new: NewObservation) -> Result<Remembered> {
         let new = new.checked()?;
         let (memory, author) = (self.clone(), author.clone());
@@ -41,13 +41,13 @@ impl Memory {
         if let Some(known) = self.given_back(tx, author, new)? {
             return Ok(Remembered::known(known));
         }
-        let id_of = |row: &store::Row<'_>| Ok(ObservationId::from_row(row.text(0)?));
+        let id_of = |row: &store::Row<'_>| Ok(ObservationId::from_row(row.text("id")?));
         if let Some(known) = tx.first(sql::SAID_BEFORE, &params![self.project, new.hash, author.agent], id_of)? {
             return Ok(Remembered::known(known));
         }
         let now = self.clock.now();
         let (id, number) = (ObservationId::new(now), changes::next(tx, &self.project)?);
-        let others = tx.query(sql::SAID_BY_OTHERS, &params![self.project, new.hash], |row| row.get::<i64>(0))?;
+        let others = tx.query(sql::SAID_BY_OTHERS, &params![self.project, new.hash], |row| row.get::<i64>("number"))?;
         for other in &others {
             let change = changes::next(tx, &self.project)?;
             tx.execute(sql::CORROBORATE, &params![self.project, other, change])?;
@@ -79,10 +79,10 @@ impl Memory {
         Ok(Remembered { id, stored: true, duplicate: false, near })
     }
 
-    /// What the session was given by recall and now sends back, to the letter, or nearly and with nothing new in it: a correction
-    /// differs in one word, and is kept.
+    /// The observation that the session got by recall and now sends back, exactly, or nearly and without a new word. A
+    /// correction has a new word and is stored.
     fn given_back(&self, tx: &mut OrgTx<'_, '_>, author: &Author, new: &Checked) -> Result<Option<ObservationId>> {
-        let given = |row: &store::Row<'_>| Ok((row.get::<String>(0)?, row.get::<String>(1)?, row.get::<i64>(2)?));
+        let given = |row: &store::Row<'_>| Ok((row.get::<String>("id")?, row.get::<String>("hash")?, row.get::<i64>("simhash")?));
         for (id, hash, simhash) in tx.query(sql::GIVEN, &params![author.session, self.project], given)? {
             let id = ObservationId::from_row(&id);
             if hash == new.hash {
@@ -98,13 +98,13 @@ impl Memory {
         Ok(None)
     }
 
-    /// A recent observation of the project that says nearly the same. It is only pointed out: two that differ in one word may
-    /// differ in the word that matters.
+    /// A recent observation of the project with nearly the same text. It is only reported, because two texts that differ in one
+    /// word may differ in the word that matters.
     fn nearly_said(&self, tx: &mut OrgTx<'_, '_>, new: &Checked) -> Result<Option<ObservationId>> {
         if new.simhash == 0 {
             return Ok(None);
         }
-        let recent = |row: &store::Row<'_>| Ok((row.get::<String>(0)?, row.get::<i64>(1)?));
+        let recent = |row: &store::Row<'_>| Ok((row.get::<String>("id")?, row.get::<i64>("simhash")?));
         let recent = tx.query(sql::RECENT_SIMHASHES, &params![self.project], recent)?;
         let near = recent.iter().find(|(_, simhash)| text::is_near(simhash.cast_unsigned(), new.simhash.cast_unsigned()));
         Ok(near.map(|(id, _)| ObservationId::from_row(id)))

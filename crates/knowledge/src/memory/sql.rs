@@ -1,8 +1,8 @@
-//! Observations, what was recalled of them, and how their weights moved.
+//! Observations, their recalls, and the changes of their weights.
 
 use base::Timestamp;
 
-/// What [`super::Observation::from_row`] reads.
+/// The columns that [`super::Observation::from_row`] reads.
 macro_rules! columns {
     () => {
         "id, number, agent_id, session_id, content, type, confidence, weight, corroborations, created_at, forgotten_at"
@@ -23,7 +23,7 @@ pub(super) const INSERT: &str =
        confidence, weight, corroborations, created_at)
      VALUES (?1, ?2, ?3, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, 1.0, ?12, ?13)";
 
-/// A session that was given more than this has forgotten the first of it.
+/// Only the last thousand recalls of a session count.
 pub(super) const GIVEN: &str = "SELECT observations.id, recalls.hash, recalls.simhash FROM recalls
      JOIN observations ON observations.org_id = recalls.org_id AND observations.project_id = recalls.project_id
        AND observations.number = recalls.number
@@ -37,7 +37,7 @@ pub(crate) const CHANGED_SINCE: &str =
     "SELECT number, change, session_id, agent_id, content, type, weight, created_at, forgotten_at FROM observations
      WHERE org_id = ?1 AND project_id = ?2 AND change > ?3 ORDER BY change LIMIT ?4";
 
-/// Up to sixteen at once: a number that nothing has fills what is left.
+/// Up to sixteen at once. A number that no row has fills unused places.
 pub(super) const BY_NUMBERS: &str = concat!(
     "SELECT ",
     columns!(),
@@ -49,7 +49,7 @@ pub(super) const GIVE: &str = "INSERT INTO recalls (org_id, session_id, project_
      VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7) ON CONFLICT (org_id, session_id, project_id, number) DO UPDATE
      SET recalled_at = excluded.recalled_at";
 
-/// What a session was given and has not voted on.
+/// What a session recalled and has not voted on.
 pub(super) const TO_MOVE: &str = "SELECT recalls.project_id, recalls.number, observations.weight FROM recalls
      JOIN observations ON observations.org_id = recalls.org_id AND observations.project_id = recalls.project_id
        AND observations.number = recalls.number
@@ -71,7 +71,8 @@ pub(super) const MOVES: &str = "SELECT session_id, outcome, weight_before, weigh
 pub(super) const BY_ID: &str =
     concat!("SELECT ", columns!(), " FROM observations WHERE org_id = ?1 AND project_id = ?2 AND id = ?3");
 
-/// As of a time: what was known then and is not forgotten since. `?4` is an agent, `?5` a session, `?6` a type, each or NULL.
+/// As of a time: what was known then and is not forgotten since. `?4` is an agent, `?5` a session, `?6` a type, each may be
+/// NULL.
 pub(super) const LIST: &str = concat!(
     "SELECT ",
     columns!(),
@@ -89,12 +90,12 @@ pub(super) const OF_AUTHOR: &str = "SELECT number, id FROM observations
      AND (CAST(?3 AS TEXT) IS NULL OR agent_id = ?3) AND (CAST(?4 AS TEXT) IS NULL OR session_id = ?4) AND created_at >= ?5
      ORDER BY number LIMIT ?6";
 
-/// Who said which of up to sixteen texts: a digest that nothing has fills what is left.
+/// Who stored which of up to sixteen texts. A digest that no text has fills unused places.
 pub(super) const SAID_BY: &str = "SELECT hash, agent_id FROM observations
      WHERE org_id = ?1 AND project_id = ?2 AND forgotten_at IS NULL
      AND hash IN (?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18)";
 
-/// Indexes know nothing of corroborations, so this is no change that they would have to follow.
+/// Indexes do not use corroborations, so this is not a change for them.
 pub(super) const CORROBORATE_TEXT: &str = "UPDATE observations SET corroborations = corroborations + ?4
      WHERE org_id = ?1 AND project_id = ?2 AND hash = ?3 AND forgotten_at IS NULL";
 
@@ -103,11 +104,11 @@ pub(super) const IMPORT: &str =
        confidence, weight, corroborations, created_at)
      VALUES (?1, ?2, ?3, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14)";
 
-/// What has these numbers waits for its vectors.
+/// Queues the observations from this number on for embedding.
 pub(super) const ENQUEUE_FROM: &str = "INSERT INTO unembedded (org_id, project_id, number, turn)
      SELECT org_id, project_id, number, number FROM observations WHERE org_id = ?1 AND project_id = ?2 AND number >= ?3";
 
-/// The words that an observation is found by: who said it, what it is and when count as words, too.
+/// The indexed text of an observation. Author, type and day count as keywords too.
 pub(crate) fn indexed_text(content: &str, kind: &str, agent: &str, created_at: Timestamp) -> String {
     let day: String = created_at.to_string().chars().take(10).collect();
     format!("{content}\n{kind} {agent} {day}")

@@ -1,4 +1,4 @@
-//! What goes wrong in the order of things: scheduled facts, facts that are over, chains of merges, and those who overwrite twice.
+//! Difficult orders of events: scheduled facts, ended facts, chains of merges, and repeated overwrites.
 
 use base::Kind;
 use knowledge::{NewEntity, NewTriplet, RetractFilter};
@@ -11,7 +11,7 @@ fn of(agent: &str) -> RetractFilter {
 }
 
 impl Place {
-    /// States a fact that is true from and until so many days from now; zero is left out.
+    /// States a fact that is valid from and until these days from now; zero means no limit.
     async fn say_valid(&self, line: &str, from: i64, to: i64) {
         let day = |days: i64| (days != 0).then(|| self.now().plus_ms(days * DAY_MS));
         self.try_say("a", vec![NewTriplet { valid_from: day(from), valid_to: day(to), ..fact(line) }]).await.unwrap();
@@ -23,7 +23,7 @@ impl Place {
 }
 
 both_engines! {
-    async fn of_several_that_are_announced_each_has_its_turn(engine: Engine) {
+    async fn scheduled_facts_follow_each_other(engine: Engine) {
         let place = Place::open(engine).await;
         place.say_valid("shop | !owned by | ada", 0, 0).await;
         place.say_valid("shop | !owned by | ben", 10, 0).await;
@@ -39,14 +39,14 @@ both_engines! {
         assert_eq!(place.owners_in(15).await, ["shop owned by ben"]);
     }
 
-    async fn who_is_declared_again_stays(engine: Engine) {
+    async fn stating_a_fact_again_cancels_its_scheduled_end(engine: Engine) {
         let place = Place::open(engine).await;
         place.say_valid("shop | !owned by | ada", 0, 0).await;
         place.say_valid("shop | !owned by | ben", 10, 0).await;
         place.say_valid("shop | !owned by | ada", 0, 0).await;
         assert_eq!(place.owners_in(5).await, ["shop owned by ada"]);
         assert_eq!(place.owners_in(15).await, ["shop owned by ada"]);
-        // Said again, what is announced is still to come.
+        // A scheduled fact stays scheduled if it is stated again.
         let place = Place::open(engine).await;
         place.say_valid("shop | !owned by | ada", 0, 0).await;
         place.say_valid("shop | !owned by | ben", 10, 0).await;
@@ -55,7 +55,7 @@ both_engines! {
         assert_eq!(place.owners_in(15).await, ["shop owned by ben"]);
     }
 
-    async fn what_was_over_can_begin_again(engine: Engine) {
+    async fn an_ended_fact_can_start_again(engine: Engine) {
         let place = Place::open(engine).await;
         place.say_valid("shop | owned by | noor", 0, -1).await;
         place.say_valid("shop | !owned by | sam", 0, 0).await;
@@ -64,7 +64,7 @@ both_engines! {
         assert_eq!(place.owners_in(0).await, ["shop owned by noor"]);
     }
 
-    async fn a_time_that_is_left_out_is_as_it_was(engine: Engine) {
+    async fn an_absent_time_does_not_change(engine: Engine) {
         let place = Place::open(engine).await;
         let described = NewTriplet { description: Some("by contract".to_owned()), ..fact("shop | owned by | blue") };
         let from = Some(place.now().plus_ms(10 * DAY_MS));
@@ -78,7 +78,7 @@ both_engines! {
         assert_eq!(error.data()["parameter"].as_str(), Some("triplets[0].validTo"));
     }
 
-    async fn who_overwrites_twice_is_undone_all_the_same(engine: Engine) {
+    async fn two_overwrites_by_one_agent_are_undone(engine: Engine) {
         let place = Place::open(engine).await;
         place.say("good", "shop | !owned by | team").await;
         for owner in ["one", "two"] {
@@ -89,14 +89,14 @@ both_engines! {
         let gone = place.graph.retract(&of("bad"), "owner").await.unwrap();
         assert_eq!((gone.triplets, gone.restored), (1, 1));
         assert_eq!(place.around("shop").await, ["shop owned by team"]);
-        // What was announced comes to nothing, and nothing stands twice.
+        // The scheduled fact is retracted, and no fact is current twice.
         place.say_valid("shop | !owned by | later", 10, 0).await;
         place.graph.retract(&of("a"), "owner").await.unwrap();
         assert_eq!(place.owners_in(0).await, ["shop owned by team"]);
         assert_eq!(place.owners_in(15).await, ["shop owned by team"]);
     }
 
-    async fn what_was_retracted_does_not_come_back(engine: Engine) {
+    async fn a_retracted_fact_does_not_return(engine: Engine) {
         let place = Place::open(engine).await;
         place.say("bad", "shop | !owned by | intruder").await;
         place.store.clock.advance_ms(1_000);
@@ -107,7 +107,7 @@ both_engines! {
         assert_eq!(place.around("shop").await, Vec::<String>::new());
     }
 
-    async fn merges_have_an_author_and_an_end(engine: Engine) {
+    async fn merges_can_be_retracted_and_chains_are_limited(engine: Engine) {
         let place = Place::open(engine).await;
         place.say("good", "PostgreSQL | runs on | db-1").await;
         let renamed = |name: &str, alias: &str| NewTriplet {
@@ -120,7 +120,7 @@ both_engines! {
         assert_eq!((gone.triplets, gone.split), (1, 1));
         assert_eq!(place.around("PostgreSQL").await, ["PostgreSQL runs on db-1"]);
 
-        // What people have split stays apart.
+        // An entity that a person split stays separate.
         place.try_say("a", vec![renamed("pg", "PostgreSQL")]).await.unwrap();
         let entities = place.graph.list_entities(&base::PageRequest { rows: 100, after: None }).await.unwrap().items;
         let merged = entities.iter().find(|listed| listed.merged_into.is_some()).unwrap();
@@ -141,7 +141,7 @@ both_engines! {
         assert!(!place.around("e0").await.is_empty());
     }
 
-    async fn a_graph_that_was_read_before_follows_splits_and_merges_the_other_way_round(engine: Engine) {
+    async fn a_loaded_graph_follows_a_split_and_the_reverse_merge(engine: Engine) {
         let place = Place::open(engine).await;
         place.say("a", "left | has | l\nright | has | r").await;
         let aliased = |name: &str, alias: &str| NewTriplet {
@@ -150,12 +150,12 @@ both_engines! {
         };
         place.try_say("a", vec![aliased("right", "left")]).await.unwrap();
         assert_eq!(place.around("left").await.len(), 3);
-        // Both before the next look: the row of the second is met before that of the first.
+        // Both happen before the next update: the row of the second comes before the row of the first.
         let entities = place.graph.list_entities(&base::PageRequest { rows: 100, after: None }).await.unwrap().items;
         let left = entities.iter().find(|listed| listed.entity.name == "left").unwrap().entity.id;
         let right = entities.iter().find(|listed| listed.entity.name == "right").unwrap().entity.id;
         place.graph.split(&left).await.unwrap();
-        place.graph.merge(&right, &left, false, "owner").await.unwrap();
+        place.graph.merge(&right, &left, "owner").await.unwrap();
         place.say("a", "left | has | more").await;
         assert_eq!(place.around("right").await.len(), 4);
         assert_eq!(place.around("left").await, place.around("right").await);

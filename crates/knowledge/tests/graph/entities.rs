@@ -1,4 +1,4 @@
-//! Which names mean one thing.
+//! Which names refer to the same entity.
 
 use base::Kind;
 use knowledge::{NewEntity, NewTriplet};
@@ -7,7 +7,7 @@ use testkit::{Engine, both_engines};
 use super::place::{Place, entity, fact, neighbours_of, said};
 
 both_engines! {
-    async fn an_entity_is_one_however_it_is_written(engine: Engine) {
+    async fn spellings_of_a_name_find_one_entity(engine: Engine) {
         let place = Place::open(engine).await;
         let first = place.say("a", "PaymentService | depends on | PostgreSQL").await;
         assert_eq!((first.entities_created, first.triplets_created, first.triplets_existing), (2, 1, 0));
@@ -21,22 +21,22 @@ both_engines! {
         assert_eq!(mentioned, ["a", "b"]);
     }
 
-    async fn things_of_different_types_are_different_things(engine: Engine) {
+    async fn entities_of_different_types_are_different(engine: Engine) {
         let place = Place::open(engine).await;
         let said_of_both = place.say("a", "mercury (planet) | orbits | sun\nmercury (element) | is in | thermometer").await;
         assert_eq!(said_of_both.entities_created, 4);
         let typed = place.say("a", "mercury (planet) | has | craters").await;
         assert_eq!(typed.entities_created, 1);
-        // A question that names no type is about all that are called so.
+        // A query without a type covers all entities with the name.
         assert_eq!(place.around("mercury").await.len(), 3);
-        // A first type is learned, not a new thing.
+        // A first type is added to the entity and does not create another one.
         place.say("a", "venus | orbits | sun").await;
         assert_eq!(place.say("a", "venus (planet) | has | clouds").await.entities_created, 1);
         assert_eq!(place.around("venus").await.len(), 2);
         assert_eq!(place.say("a", "venus | has | no moon").await.entities_created, 1, "only one is called so");
     }
 
-    async fn an_alias_finds_the_entity_and_merges_what_was_called_so(engine: Engine) {
+    async fn an_alias_finds_the_entity_and_merges_its_namesake(engine: Engine) {
         let place = Place::open(engine).await;
         place.say("a", "pg | runs on | db-1\nshop | uses | PostgreSQL").await;
         assert!(place.path("shop", "db-1", |_| ()).await.is_none());
@@ -46,10 +46,10 @@ both_engines! {
         place.try_say("b", vec![known]).await.unwrap();
         assert_eq!(place.around("The Database").await.len(), 3);
         assert_eq!(place.path("shop", "db-1", |_| ()).await.unwrap(), ["shop uses PostgreSQL", "PostgreSQL runs on db-1"]);
-        // Said of either name, it is the same fact.
+        // A fact stated with either name is the same fact.
         assert_eq!(place.say("b", "shop | uses | pg").await.triplets_existing, 1);
 
-        // A merge can be undone, and done again by hand.
+        // A merge can be undone, and made again manually.
         let pages = base::PageRequest { rows: 100, after: None };
         let entities = place.graph.list_entities(&pages).await.unwrap().items;
         assert!(entities.is_sorted_by(|newer, older| newer.entity.number > older.entity.number));
@@ -62,19 +62,19 @@ both_engines! {
         assert!(place.path("shop", "db-1", |_| ()).await.is_none());
         assert_eq!(place.around("pg").await, ["pg runs on db-1"]);
         assert_eq!(place.graph.split(&merged.id).await.unwrap_err().kind(), Kind::Conflict);
-        let would = place.graph.merge(&merged.id, &into.id, true, "owner").await.unwrap();
+        let would = place.graph.try_merge(&merged.id, &into.id).await.unwrap();
         assert_eq!(would.into.name, "PostgreSQL");
         assert!(place.path("shop", "db-1", |_| ()).await.is_none(), "a dry run changes nothing");
-        place.graph.merge(&merged.id, &into.id, false, "owner").await.unwrap();
+        place.graph.merge(&merged.id, &into.id, "owner").await.unwrap();
         assert_eq!(place.path("shop", "db-1", |_| ()).await.unwrap().len(), 2);
-        assert_eq!(place.graph.merge(&into.id, &merged.id, false, "owner").await.unwrap_err().kind(), Kind::Conflict);
-        // A fresh reading of the rows sees the same.
+        assert_eq!(place.graph.merge(&into.id, &merged.id, "owner").await.unwrap_err().kind(), Kind::Conflict);
+        // A new load of the rows gives the same result.
         let fresh = Place { indexes: knowledge::Indexes::new(knowledge::IndexesConfig::new(
             std::sync::Arc::new(search::embed::MiniLm::bundled().unwrap()), place.store.clock.clone())), ..place };
         assert_eq!(fresh.path("shop", "db-1", |_| ()).await.unwrap().len(), 2);
     }
 
-    async fn an_unknown_entity_is_named_with_what_comes_nearest(engine: Engine) {
+    async fn an_unknown_entity_gets_suggestions(engine: Engine) {
         let place = Place::open(engine).await;
         let error = place.graph.neighbours(&place.indexes, neighbours_of("redis")).await.unwrap_err();
         assert_eq!((error.kind(), error.data()["parameter"].as_str()), (Kind::InvalidParams, Some("entity")));

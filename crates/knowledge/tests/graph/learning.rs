@@ -1,6 +1,6 @@
-//! What facts learn, and what that does to the order.
+//! How ratings change weights and the order of answers.
 
-use knowledge::{Judgement, Outcome, TripletRef};
+use knowledge::{Judgement, TripletRef, WorkOutcome};
 use testkit::{Engine, both_engines};
 
 use super::place::{Place, author};
@@ -10,14 +10,14 @@ fn by_words(source: &str, relationship: &str, target: &str) -> TripletRef {
 }
 
 both_engines! {
-    async fn a_judgement_moves_the_triplet_and_its_entities_once_a_session(engine: Engine) {
+    async fn a_rating_moves_a_triplet_and_its_entities_once_per_session(engine: Engine) {
         let place = Place::open(engine).await;
         let ids = place.say("a", "shop | uses | redis\nshop | uses | kafka").await.ids;
         let judge = async |who: &str, meant: Vec<TripletRef>, judgement: Judgement| {
             place.graph.improve(&author(who), meant, judgement).await.unwrap()
         };
         let both = vec![TripletRef::Id(ids[0]), by_words("SHOP", "Uses", "Kafka")];
-        let moved = judge("a", both, Judgement::Outcome(Outcome::Accepted)).await;
+        let moved = judge("a", both, Judgement::Outcome(WorkOutcome::Accepted)).await;
         let weights: Vec<(f64, f64)> = moved.triplets.iter().map(|moved| (moved.before, moved.after)).collect();
         assert_eq!(weights, [(0.5, 0.55), (0.5, 0.55)]);
         let shop = &moved.entities[0];
@@ -27,10 +27,10 @@ both_engines! {
 
         let again = judge("a", vec![TripletRef::Id(ids[0])], Judgement::Score(0.0)).await;
         assert!(again.triplets[0].repeated && again.triplets[0].after == 0.55 && again.entities[0].before == again.entities[0].after);
-        let other = judge("b", vec![TripletRef::Id(ids[0])], Judgement::Outcome(Outcome::Rejected)).await;
+        let other = judge("b", vec![TripletRef::Id(ids[0])], Judgement::Outcome(WorkOutcome::Rejected)).await;
         assert!((other.triplets[0].after - 0.495).abs() < 1e-12);
 
-        // The history leads to the weight exactly.
+        // The history leads exactly to the weight.
         let story = place.graph.triplet(&place.indexes, &ids[0]).await.unwrap();
         let words: Vec<&str> = story.moves.iter().map(|moved| moved.outcome.as_str()).collect();
         assert_eq!(words, ["accepted", "rejected"]);
@@ -42,7 +42,7 @@ both_engines! {
         let shop = place.graph.entity(&shop.entity.id).await.unwrap();
         assert_eq!(shop.moves.last().map(|moved| moved.after), Some(shop.entity.weight));
 
-        // One that is not there spoils the call.
+        // A missing triplet fails the whole call.
         let missing = vec![TripletRef::Id(ids[1]), by_words("shop", "hates", "redis")];
         let error = place.graph.improve(&author("c"), missing, Judgement::Score(1.0)).await.unwrap_err();
         assert_eq!(error.data()["parameter"].as_str(), Some("triplets[1]"));
@@ -50,7 +50,7 @@ both_engines! {
         assert_eq!(story.triplet.weight, 0.55);
     }
 
-    async fn weights_bend_the_order_and_hide_nothing(engine: Engine) {
+    async fn weights_affect_the_order_and_hide_nothing(engine: Engine) {
         let place = Place::open(engine).await;
         let ids = place.say("a", "mailer | retries with | plan one\nmailer | retries with | plan two").await.ids;
         place.embed().await;
@@ -67,7 +67,7 @@ both_engines! {
         let after = order().await;
         assert_eq!((after[0].0, after.len()), (last, 2), "{before:?} {after:?}");
         assert!(after.iter().all(|(id, score)| ids.contains(id) && (0.0..=1.0).contains(score)));
-        // A path that costs less may be longer.
+        // A cheaper path can be longer.
         place.say("a", "a | goes | z\na | hops | m\nm | hops | z").await;
         assert_eq!(place.path("a", "z", |asked| asked.weighted = true).await.unwrap(), ["a goes z"]);
         for session in 0..20 {
@@ -78,12 +78,12 @@ both_engines! {
         assert_eq!(place.path("a", "z", |_| ()).await.unwrap(), ["a goes z"]);
     }
 
-    async fn a_question_enters_by_words_and_by_meaning_and_the_surroundings_are_walked(engine: Engine) {
+    async fn a_query_finds_entry_points_by_keywords_and_meaning_and_walks_on(engine: Engine) {
         let place = Place::open(engine).await;
         place.say("a", "checkout-service | stores carts in | redis cluster\nredis cluster | is operated by | platform team\n\
             platform team | is led by | Noor\ncafeteria | serves | soup").await;
         let said = |hits: &knowledge::GraphHits| hits.hits.iter().map(|hit| hit.triplet.sentence()).collect::<Vec<_>>();
-        // By words at once, before anything is embedded.
+        // By keywords at once, before anything is embedded.
         assert_eq!(said(&place.ask("checkout-service carts", 10, 0).await), ["checkout-service stores carts in redis cluster"]);
         place.embed().await;
         let found = said(&place.ask("who eats what for lunch", 1, 0).await);

@@ -1,4 +1,4 @@
-//! A project's graph of a test's own.
+//! A separate project graph for each test.
 
 use std::sync::Arc;
 
@@ -8,7 +8,7 @@ use knowledge::{
     NeighboursQuery, NewEntity, NewTriplet, PathQuery, Towards,
 };
 use search::embed::{Cached, MiniLm};
-use store::OrgStore;
+use store::Change;
 use testkit::Engine;
 use testkit::TestStore;
 
@@ -16,9 +16,9 @@ pub(crate) const DAY_MS: i64 = 24 * 60 * 60 * 1_000;
 
 pub(crate) struct Place {
     pub(crate) store: TestStore,
-    pub(crate) rows: OrgStore,
+    pub(crate) rows: Change,
     pub(crate) project: ProjectId,
-    pub(crate) graph: KnowledgeGraph,
+    pub(crate) graph: KnowledgeGraph<Change>,
     pub(crate) indexes: Indexes,
 }
 
@@ -32,7 +32,7 @@ impl Place {
         Self { store, rows, project, graph, indexes }
     }
 
-    pub(crate) fn memory(&self) -> Memory {
+    pub(crate) fn memory(&self) -> Memory<Change> {
         Memory::new(self.rows.clone(), self.project, self.store.clock.clone()).reading_facts(true)
     }
 
@@ -40,7 +40,7 @@ impl Place {
         self.store.clock.now()
     }
 
-    /// States facts, one a line: `source | relationship | target`.
+    /// States facts, one per line: `source | relationship | target`.
     pub(crate) async fn say(&self, who: &str, facts: &str) -> Ingested {
         self.try_say(who, facts.lines().map(fact).collect()).await.unwrap()
     }
@@ -53,7 +53,7 @@ impl Place {
         self.around_at(entity, None).await
     }
 
-    /// The facts right around an entity, in words, sorted.
+    /// The facts around an entity as sorted texts.
     pub(crate) async fn around_at(&self, entity: &str, as_of: Option<Timestamp>) -> Vec<String> {
         let asked = NeighboursQuery { as_of, ..neighbours_of(entity) };
         said(&self.graph.neighbours(&self.indexes, asked).await.unwrap())
@@ -72,7 +72,7 @@ impl Place {
         self.graph.query(&self.indexes, GraphQuery { query, top_k, depth, as_of: None, ranking }).await.unwrap()
     }
 
-    /// Until everything is known by meaning.
+    /// Embeds until nothing waits.
     pub(crate) async fn embed(&self) {
         while self.indexes.embed_some(&self.rows, &self.project).await.unwrap() > 0 {}
     }

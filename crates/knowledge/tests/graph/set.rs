@@ -1,4 +1,4 @@
-//! The set that graph queries are judged on: facts of a company that does not exist, and questions whose answers are known.
+//! The evaluation set of graph queries: facts of a fictional company, and questions with known answers.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::Arc;
@@ -8,6 +8,7 @@ use knowledge::{Author, GraphQuery, GraphRanking, Indexes, IndexesConfig, Knowle
 use search::embed::{Cached, MiniLm};
 use search::evaluate::{ndcg_at, recall_at};
 use serde::Deserialize;
+use store::Change;
 use testkit::{Engine, TestStore};
 
 #[derive(Deserialize)]
@@ -40,7 +41,7 @@ struct Question {
     half: String,
 }
 
-/// How many of the answers were among the first five and ten, and how well they were placed.
+/// Recall of the first five and ten hits, and how well the answers were ranked.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Figures {
     pub(crate) recall_at_5: f64,
@@ -49,7 +50,7 @@ pub(crate) struct Figures {
 }
 
 pub(crate) struct Set {
-    graph: KnowledgeGraph,
+    graph: KnowledgeGraph<Change>,
     indexes: Indexes,
     names: HashMap<TripletId, String>,
     questions: Vec<Question>,
@@ -57,7 +58,7 @@ pub(crate) struct Set {
 }
 
 impl Set {
-    /// The whole set in a graph of its own, known by meaning.
+    /// The whole set in a separate graph, embedded.
     pub(crate) async fn load() -> Self {
         let clock = Clock::default();
         let store = TestStore::open_with(Engine::Sqlite, clock.clone()).await;
@@ -92,7 +93,7 @@ impl Set {
         Self { graph, indexes, names, questions, _store: store }
     }
 
-    /// The figures of one half, by kind of question and of all together.
+    /// The figures of one half, by kind of question and for all together.
     pub(crate) async fn figures(&self, half: &str, depth: u32, ranking: GraphRanking) -> BTreeMap<String, Figures> {
         let mut sums: BTreeMap<String, (Figures, f64)> = BTreeMap::new();
         for question in self.questions.iter().filter(|question| question.half == half) {

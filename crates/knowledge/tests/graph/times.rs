@@ -1,4 +1,4 @@
-//! What takes another's place, what stands beside it, and what was known when.
+//! Superseded facts, conflicting facts, and reads as of a time.
 
 use base::Kind;
 use knowledge::{NewObservation, NewTriplet, RetractFilter};
@@ -7,7 +7,7 @@ use testkit::{Engine, both_engines};
 use super::place::{DAY_MS, Place, author, fact, neighbours_of};
 
 both_engines! {
-    async fn a_functional_fact_takes_the_place_of_the_older_one(engine: Engine) {
+    async fn a_functional_fact_supersedes_the_older_one(engine: Engine) {
         let place = Place::open(engine).await;
         place.say("a", "shop | !owned by | team red").await;
         let before = place.now();
@@ -17,13 +17,13 @@ both_engines! {
         assert_eq!(place.around("shop").await, ["shop owned by team blue"]);
         assert_eq!(place.around_at("shop", Some(before)).await, ["shop owned by team red"]);
         assert_eq!(place.around_at("shop", Some(before.plus_ms(-DAY_MS))).await, Vec::<String>::new());
-        // The same again changes nothing.
+        // Stating it again changes nothing.
         assert_eq!(place.say("a", "shop | !owned by | team blue").await.superseded, 0);
         let stats = place.graph.stats(&place.indexes).await.unwrap();
         assert_eq!((stats.triplets, stats.standing), (2, 1), "nothing is deleted");
     }
 
-    async fn other_facts_stand_side_by_side_and_say_so(engine: Engine) {
+    async fn other_facts_are_kept_and_name_their_conflicts(engine: Engine) {
         let place = Place::open(engine).await;
         let said = place.say("a", "shop | owned by | team red\nshop | owned by | team blue\nshop | uses | redis").await;
         assert_eq!((said.triplets_created, said.superseded), (3, 0));
@@ -36,29 +36,29 @@ both_engines! {
             };
             assert_eq!(triplet.conflicts_with, expected, "{}", triplet.sentence());
         }
-        // Whoever declares it later settles it.
+        // A later functional fact resolves the conflict.
         let settled = place.say("b", "shop | !owned by | team blue").await;
         assert_eq!((settled.triplets_existing, settled.superseded), (1, 1));
         assert_eq!(place.around("shop").await, ["shop owned by team blue", "shop uses redis"]);
     }
 
-    async fn a_fact_is_true_from_and_until_when_it_says(engine: Engine) {
+    async fn a_fact_is_true_within_its_validity_times(engine: Engine) {
         let place = Place::open(engine).await;
         let (now, day) = (place.now(), |days: i64| place.now().plus_ms(days * DAY_MS));
         let valid = |line: &str, from: i64, to: i64| NewTriplet {
             valid_from: (from != 0).then(|| day(from)), valid_to: (to != 0).then(|| day(to)), ..fact(line)
         };
         place.say("a", "shop | !owned by | team red").await;
-        // What is over by now is a closed fact: it is no news about today.
+        // A fact that has already ended says nothing about today.
         let closed = place.try_say("a", vec![valid("shop | !owned by | founders", -400, -300)]).await.unwrap();
         assert_eq!((closed.triplets_created, closed.superseded), (1, 0));
-        // What begins later takes the place later.
+        // A fact that starts later supersedes later.
         let later = place.try_say("a", vec![valid("shop | !owned by | team blue", 10, 0)]).await.unwrap();
         assert_eq!((later.triplets_created, later.superseded), (1, 1));
         assert_eq!(place.around("shop").await, ["shop owned by team red"]);
         assert_eq!(place.around_at("shop", Some(day(9))).await, ["shop owned by team red"]);
         assert_eq!(place.around_at("shop", Some(day(11))).await, ["shop owned by team blue"]);
-        // It ends: the same fact with an end takes the place of the one without.
+        // The same fact with an end replaces the one without.
         let ended = place.try_say("a", vec![valid("shop | owned by | team blue", 0, 20)]).await.unwrap();
         assert_eq!((ended.triplets_created, ended.superseded), (1, 1));
         assert_eq!(place.around_at("shop", Some(day(21))).await, Vec::<String>::new());
@@ -69,7 +69,7 @@ both_engines! {
         assert_eq!((error.kind(), error.data()["parameter"].as_str()), (Kind::InvalidParams, Some("triplets[0].validFrom")));
     }
 
-    async fn what_one_stated_can_be_retracted_and_what_it_replaced_stands_again(engine: Engine) {
+    async fn retracting_restores_superseded_facts(engine: Engine) {
         let place = Place::open(engine).await;
         place.say("good", "shop | !owned by | team red\nshop | uses | redis").await;
         place.store.clock.advance_ms(1_000);
@@ -87,7 +87,7 @@ both_engines! {
         assert_eq!(place.graph.retract(&bad, "owner").await.unwrap().triplets, 0);
     }
 
-    async fn a_note_brings_its_facts_and_takes_them_along(engine: Engine) {
+    async fn an_observation_adds_its_facts_and_forgetting_removes_them(engine: Engine) {
         let place = Place::open(engine).await;
         let content = "`checkout` depends on `redis`, and `checkout` is owned by `team red`.".to_owned();
         let note = NewObservation { content, ..NewObservation::default() };

@@ -8,7 +8,7 @@ use super::place::{Place, neighbours_of};
 const CHAIN: &str = "a | feeds | b\nb | feeds | c\nc | feeds | d\nd | watches | a\nx | feeds | y";
 
 both_engines! {
-    async fn neighbours_are_those_within_so_many_hops(engine: Engine) {
+    async fn neighbours_are_within_the_given_hops(engine: Engine) {
         let place = Place::open(engine).await;
         place.say("a", CHAIN).await;
         let names = async |change: fn(&mut NeighboursQuery)| {
@@ -29,7 +29,7 @@ both_engines! {
         assert_eq!((only.len(), truncated), (2, true));
     }
 
-    async fn a_path_is_a_shortest_one(engine: Engine) {
+    async fn a_path_is_shortest(engine: Engine) {
         let place = Place::open(engine).await;
         place.say("a", CHAIN).await;
         assert_eq!(place.path("a", "d", |_| ()).await.unwrap(), ["d watches a"]);
@@ -39,7 +39,7 @@ both_engines! {
         assert_eq!(place.path("a", "A", |_| ()).await.unwrap(), Vec::<String>::new());
     }
 
-    async fn what_was_just_written_is_walked_and_thousands_are(engine: Engine) {
+    async fn new_facts_and_thousands_of_facts_are_walked(engine: Engine) {
         let place = Place::open(engine).await;
         for hundred in 0..12 {
             let lines: Vec<String> = (0..100).map(|n| format!("hub | links | n{}", hundred * 100 + n)).collect();

@@ -1,4 +1,4 @@
-//! The table, in full: every kind at every door in every revision.
+//! The whole table: every kind at every door in every revision.
 
 use base::Error;
 use expect_test::expect;
@@ -22,7 +22,7 @@ fn the_table() {
         }
         table = table.trim_end().to_owned() + "\n";
     }
-    // Columns: session and agent door before 2025-11-25, from then on, and modern; `r` is redacted.
+    // Columns: session and agent door before 2025-11-25, from 2025-11-25 on, and modern; `r` means redacted.
     expect![[r#"
         parse_error           | -32700 200         | -32700 200         | -32700 200         | -32700 200         | -32700 400         | -32700 400
         invalid_request       | -32600 200         | -32600 200         | -32600 200         | -32600 200         | -32600 400         | -32600 400
@@ -60,7 +60,7 @@ fn shown(fault: &Fault, door: Door, revision: Revision, method: Method) -> Strin
 }
 
 #[test]
-fn errors_carry_what_the_caller_needs() {
+fn errors_have_the_fields_that_callers_need() {
     let error =
         || Error::new(Kind::SyntaxError, "line 3 does not parse").with("line", 3).with("kind", "forged").logged("/srv/secret.rs");
     let transcript = [
@@ -107,7 +107,7 @@ fn errors_carry_what_the_caller_needs() {
 }
 
 #[test]
-fn nothing_from_inside_leaves_through_a_redacted_row() {
+fn redacted_rows_leak_nothing() {
     for kind in Kind::ALL {
         for (door, revision) in REVISIONS.into_iter().flat_map(|revision| [(Door::Session, revision), (Door::Agent, revision)]) {
             let error = Error::new(kind, "SECRET message").with("field", "SECRET field").logged("LOG");
@@ -120,7 +120,7 @@ fn nothing_from_inside_leaves_through_a_redacted_row() {
 }
 
 #[test]
-fn no_code_breaks_the_specification() {
+fn codes_follow_the_specification() {
     for kind in Kind::ALL {
         for door in [Door::Session, Door::Agent] {
             for revision in [Revision::Early, Revision::Late] {

@@ -1,6 +1,6 @@
-//! The headers of a modern request: they repeat parts of the body, and must agree with it.
+//! The headers of a modern request. They repeat parts of the body and must match it.
 //!
-//! A proxy may route on the header while we act on the body, so a difference is refused, never resolved.
+//! A proxy may route by the header while we act on the body, so a mismatch is always refused.
 
 use std::borrow::Cow;
 
@@ -25,7 +25,7 @@ pub(super) fn name_late(headers: &HeaderMap) -> bool {
     headers.get_all(VERSION).iter().any(|value| value.to_str().is_ok_and(|version| is_late(trim(version))))
 }
 
-/// The version that the header names, which must be the body's if that names one.
+/// The version in the header. If the body has one too, they must be equal.
 pub(super) fn version<'h>(headers: &'h HeaderMap, named: Option<&str>) -> Result<&'h str, Fault> {
     let header = required(headers, VERSION)?;
     match named {
@@ -34,24 +34,24 @@ pub(super) fn version<'h>(headers: &'h HeaderMap, named: Option<&str>) -> Result
     }
 }
 
-/// The header must name the body's method, letter for letter.
+/// The header must equal the body's method, including case.
 pub(super) fn method(headers: &HeaderMap, method: &str) -> Result<(), Fault> {
     if required(headers, METHOD)? == method { Ok(()) } else { Err(mismatch(METHOD)) }
 }
 
-/// The header must name the body's tool, prompt or resource, plainly or encoded.
+/// The header must name the body's tool, prompt or resource, plain or encoded.
 pub(super) fn name(headers: &HeaderMap, name: &str) -> Result<(), Fault> {
     if decoded(NAME, required(headers, NAME)?)? == name { Ok(()) } else { Err(mismatch(NAME)) }
 }
 
-/// The one value of a header, without the white space around it.
+/// The single value of a header, without surrounding white space.
 pub(super) fn single<'h>(headers: &'h HeaderMap, header: &str) -> Result<Option<&'h str>, Fault> {
     let mut values = headers.get_all(header).iter();
     let Some(value) = values.next() else { return Ok(None) };
     if values.next().is_some() {
-        return Err(Fault::header(header, "stands there twice"));
+        return Err(Fault::header(header, "is given twice"));
     }
-    value.to_str().map(|value| Some(trim(value))).map_err(|_| Fault::header(header, "has characters that no header may have"))
+    value.to_str().map(|value| Some(trim(value))).map_err(|_| Fault::header(header, "has invalid characters"))
 }
 
 fn required<'h>(headers: &'h HeaderMap, header: &str) -> Result<&'h str, Fault> {
@@ -59,7 +59,7 @@ fn required<'h>(headers: &'h HeaderMap, header: &str) -> Result<&'h str, Fault> 
 }
 
 pub(super) fn decoded<'h>(header: &str, value: &'h str) -> Result<Cow<'h, str>, Fault> {
-    decode(value).ok_or_else(|| Fault::header(header, "is not well encoded"))
+    decode(value).ok_or_else(|| Fault::header(header, "has an invalid encoding"))
 }
 
 pub(super) fn mismatch(header: &str) -> Fault {
@@ -70,7 +70,7 @@ fn trim(value: &str) -> &str {
     value.trim_matches([' ', '\t'])
 }
 
-/// What a header value stands for: `=?base64?…?=` is decoded, anything else is itself. `None` when the encoding is bad.
+/// Decodes a header value: `=?base64?…?=` is decoded, and anything else is literal. `None` if the encoding is invalid.
 pub fn decode(value: &str) -> Option<Cow<'_, str>> {
     match value.strip_prefix("=?base64?").and_then(|rest| rest.strip_suffix("?=")) {
         None => Some(Cow::Borrowed(value)),
@@ -78,7 +78,7 @@ pub fn decode(value: &str) -> Option<Cow<'_, str>> {
     }
 }
 
-/// Whether the caller takes an event stream. Only its own words count: `*/*`, or nothing, means plain JSON.
+/// Whether the client accepts an event stream. It must name the type: `*/*` or no header means plain JSON.
 pub fn accepts_event_stream(headers: &HeaderMap) -> bool {
     let values = headers.get_all(http::header::ACCEPT).iter().filter_map(|value| value.to_str().ok());
     values.flat_map(|value| value.split(',')).any(|range| {
@@ -108,7 +108,7 @@ mod tests {
     }
 
     #[test]
-    fn a_stream_must_be_asked_for_by_name() {
+    fn a_stream_must_be_accepted_by_name() {
         let accepts = |value: &'static str| {
             accepts_event_stream(&HeaderMap::from_iter([(http::header::ACCEPT, HeaderValue::from_static(value))]))
         };

@@ -1,7 +1,7 @@
 //! `params._meta`: version, capabilities, progress, logging and trace context of one request.
 //!
-//! A modern request must carry some of it, and carry it well formed. On legacy requests it is a courtesy: what cannot
-//! be read is ignored, never a reason to refuse.
+//! A modern request must have some of these members, and they must be well formed. For legacy requests they are optional:
+//! malformed ones are ignored and never refused.
 
 use std::borrow::Cow;
 
@@ -18,33 +18,33 @@ const CAPABILITIES: &str = "io.modelcontextprotocol/clientCapabilities";
 const CLIENT: &str = "io.modelcontextprotocol/clientInfo";
 const LOG_LEVEL: &str = "io.modelcontextprotocol/logLevel";
 
-/// What `_meta` said, once the era's rules were kept.
+/// The content of `_meta`, after the rules of the era were checked.
 #[derive(Clone, Debug, Default)]
 pub struct Meta<'a> {
-    /// The client's own words about itself (`{name, version, …}`): for logs, never for decisions.
+    /// The client's description of itself (`{name, version, …}`): for logs, never for decisions.
     pub client: Option<&'a RawValue>,
-    /// What the client can do for us. Legacy requests declare nothing.
+    /// The client's capabilities. Legacy requests declare none.
     pub capabilities: ClientCapabilities,
-    /// The token that progress notifications must carry, if the caller wants any: echoed verbatim, like an id.
+    /// The token for progress notifications, if the client wants any. It is echoed verbatim, like an id.
     pub progress: Option<Id<'a>>,
-    /// The level from which the caller wants log messages of this request; absent means none.
+    /// The minimum level of log messages that the client wants for this request. Absent means none.
     pub log_level: Option<LogLevel>,
-    /// The caller's trace, fit to be passed on in a header.
+    /// The client's trace context, safe to forward in a header.
     pub trace: Trace<'a>,
 }
 
-/// W3C trace context. Values that are malformed, or unfit for a header, are dropped.
+/// W3C trace context. Values that are malformed or unsafe in a header are dropped.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Trace<'a> {
     /// The span that called us.
     pub parent: Option<Cow<'a, str>>,
-    /// What its vendors added; kept only beside a parent.
+    /// Vendor data. It is kept only with a parent.
     pub state: Option<Cow<'a, str>>,
-    /// What its application added.
+    /// Application data.
     pub baggage: Option<Cow<'a, str>>,
 }
 
-/// Which questions a client can answer.
+/// The kinds of questions that a client can answer.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ClientCapabilities {
     elicitation: bool,
@@ -53,7 +53,7 @@ pub struct ClientCapabilities {
 }
 
 impl ClientCapabilities {
-    /// Whether the client declared it.
+    /// Whether the client declared this capability.
     pub const fn has(self, capability: ClientCapability) -> bool {
         match capability {
             ClientCapability::Elicitation => self.elicitation,
@@ -62,7 +62,7 @@ impl ClientCapabilities {
         }
     }
 
-    /// Refuses a call that needs what the client did not declare.
+    /// Refuses a call that needs capabilities which the client did not declare.
     pub fn require(self, needed: &[ClientCapability]) -> Result<(), Fault> {
         let missing: Vec<_> = needed.iter().copied().filter(|capability| !self.has(*capability)).collect();
         if missing.is_empty() { Ok(()) } else { Err(Fault::capabilities(&missing)) }
@@ -75,7 +75,7 @@ impl ClientCapabilities {
     }
 }
 
-/// The members of `_meta` before the era's rules were applied.
+/// The members of `_meta` before the rules of the era are applied.
 #[derive(Debug, Default)]
 pub(super) struct RawMeta<'a> {
     version: Option<&'a RawValue>,
@@ -89,7 +89,7 @@ pub(super) struct RawMeta<'a> {
 }
 
 impl<'a> RawMeta<'a> {
-    /// A `_meta` that is no object reads like an absent one; modern requests then lack what they need.
+    /// A `_meta` that is not an object counts as absent, so a modern request then lacks required members.
     pub(super) fn read(raw: Option<&'a RawValue>) -> Self {
         const NAMES: [&str; 8] =
             [VERSION, CAPABILITIES, CLIENT, LOG_LEVEL, "progressToken", "traceparent", "tracestate", "baggage"];
@@ -101,17 +101,17 @@ impl<'a> RawMeta<'a> {
         Self { version, capabilities, client, log_level, progress, traceparent, tracestate, baggage }
     }
 
-    /// Whether the request says that it is modern.
+    /// Whether the request claims to be modern.
     pub(super) fn names_version(&self) -> bool {
         self.version.is_some()
     }
 
-    /// The version it names.
+    /// The version in `_meta`.
     pub(super) fn version(&self) -> Result<Option<Cow<'a, str>>, Error> {
         Member::new(VERSION, self.version).optional_text()
     }
 
-    /// What can be read, for a legacy request.
+    /// The readable members, for a legacy request.
     pub(super) fn lenient(&self) -> Meta<'a> {
         Meta {
             client: self.client,
@@ -122,7 +122,7 @@ impl<'a> RawMeta<'a> {
         }
     }
 
-    /// Everything, well formed, for a modern request.
+    /// All members, which must be well formed, for a modern request.
     pub(super) fn strict(&self) -> Result<Meta<'a>, Error> {
         Member::new(VERSION, self.version).text()?;
         let capabilities = Member::new(CAPABILITIES, self.capabilities);
@@ -179,7 +179,7 @@ mod tests {
     }
 
     #[test]
-    fn legacy_takes_what_it_can_read() {
+    fn legacy_requests_ignore_malformed_members() {
         let meta = read(r#"{"progressToken":"p","io.modelcontextprotocol/logLevel":"loud","baggage":7}"#).lenient();
         assert_eq!(meta.progress.unwrap().json(), "\"p\"");
         assert_eq!(meta.log_level, None);
@@ -188,7 +188,7 @@ mod tests {
     }
 
     #[test]
-    fn traces_are_kept_only_when_fit_to_pass_on() {
+    fn only_valid_traces_are_kept() {
         let parent = "00-0af7651916cd43dd8448eb211c80319c-00f067aa0ba902b7-01";
         assert!(is_traceparent(parent));
         for bad in ["", "00", "00-0-0-0", "00-00000000000000000000000000000000-00f067aa0ba902b7-01", &format!("{parent}-x")] {
@@ -200,7 +200,7 @@ mod tests {
     }
 
     #[test]
-    fn a_call_names_every_capability_it_misses() {
+    fn all_missing_capabilities_are_named() {
         let some = ClientCapabilities { sampling: true, ..ClientCapabilities::default() };
         assert!(some.require(&[ClientCapability::Sampling]).is_ok());
         let fault =

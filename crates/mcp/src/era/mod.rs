@@ -1,7 +1,8 @@
-//! Which era a request belongs to, and whether it keeps that era's rules.
+//! Determines the era of a request and checks the rules of that era.
 //!
-//! A request is *modern* when its `params._meta` names a protocol version, or when its `MCP-Protocol-Version` header names
-//! 2026-07-28, a later date or no date at all; everything else is *legacy*. Nothing here remembers an earlier request.
+//! A request is *modern* if its `params._meta` names a protocol version, or if its `MCP-Protocol-Version` header names
+//! 2026-07-28, a later date or something that is not a date. Every other request is *legacy*. Nothing here depends on earlier
+//! requests.
 
 mod headers;
 mod meta;
@@ -22,12 +23,12 @@ use crate::fault::Fault;
 use crate::message::Request;
 use crate::method::Method;
 
-/// The two ways MCP has been spoken.
+/// The two eras of MCP.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Era {
     /// 2024-11-05 to 2025-11-25: an `initialize` handshake; every JSON-RPC answer is HTTP 200.
     Legacy,
-    /// 2026-07-28: every request carries what it needs; statuses mean something.
+    /// 2026-07-28: every request is self-contained, and HTTP statuses have a meaning.
     Modern,
 }
 
@@ -41,7 +42,7 @@ impl Era {
     }
 }
 
-/// What carried a request: only HTTP has headers to check.
+/// The transport of a request. Only HTTP has headers to check.
 #[derive(Clone, Copy, Debug)]
 pub enum Transport<'h> {
     /// A POST with these headers.
@@ -51,8 +52,8 @@ pub enum Transport<'h> {
 }
 
 impl Transport<'_> {
-    /// The era that the headers alone tell. It decides how a body that cannot be read is answered, and a modern one
-    /// means that a batch is refused as a whole.
+    /// The era according to the headers alone. It decides how to answer an unreadable body, and a modern batch is refused as a
+    /// whole.
     pub fn era(self) -> Era {
         match self {
             Transport::Http(headers) if headers::name_modern(headers) => Era::Modern,
@@ -60,7 +61,7 @@ impl Transport<'_> {
         }
     }
 
-    /// How a request of `era` that came this way is answered when it fails.
+    /// The revision that decides how a failed request of `era` is answered.
     pub fn revision(self, era: Era) -> Revision {
         match (era, self) {
             (Era::Modern, _) => Revision::Modern,
@@ -70,7 +71,7 @@ impl Transport<'_> {
     }
 }
 
-/// A request that keeps the rules of its era and names a method that exists there.
+/// A request that follows the rules of its era and names an existing method.
 #[derive(Clone, Debug)]
 pub struct Admitted<'a> {
     /// The era.
@@ -79,14 +80,14 @@ pub struct Admitted<'a> {
     pub method: Method,
     /// The members of `params` that several methods share.
     pub params: Params<'a>,
-    /// What `_meta` said.
+    /// The content of `_meta`.
     pub meta: Meta<'a>,
 }
 
-/// A request that does not.
+/// A request that breaks the rules of its era.
 #[derive(Clone, Debug)]
 pub struct Refused {
-    /// The era, which decides how the fault is spoken.
+    /// The era, which decides how the fault is answered.
     pub era: Era,
     /// What was wrong.
     pub fault: Fault,
@@ -112,7 +113,7 @@ pub fn admit<'a>(request: &Request<'a>, transport: Transport<'_>) -> Result<Admi
     admitted.map_err(|fault| Refused { era, fault })
 }
 
-/// The refusal of a modern request inside a batch, and of a whole batch whose headers are modern ([`Transport::era`]).
+/// The error for a modern request inside a batch, and for a batch with modern headers ([`Transport::era`]).
 pub fn no_modern_batch() -> Fault {
     Error::new(Kind::InvalidRequest, "a request of this protocol version cannot be part of a batch").into()
 }
@@ -149,7 +150,7 @@ fn admit_modern<'a>(
     let method = find(&request.method, Era::Modern)?;
     let meta = raw_meta.strict().map_err(Fault::meta)?;
     if let (Transport::Http(headers), Some(member)) = (transport, method.named_by()) {
-        // A request that names nothing is refused by its method, which may have to put that on record.
+        // If a request names nothing, its method refuses it, because the method may have to record that.
         let name = if member == "uri" { params.uri() } else { params.name() };
         name.map_or(Ok(()), |name| headers::name(headers, &name))?;
     }

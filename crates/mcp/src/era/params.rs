@@ -1,4 +1,4 @@
-//! The members of `params` that several methods share, as the text they came in.
+//! The members of `params` that several methods share, as raw JSON text.
 
 use std::borrow::Cow;
 
@@ -7,7 +7,7 @@ use serde_json::value::RawValue;
 
 use crate::object::{self, Member};
 
-/// A shallow look into `params`. Absent params read like an empty object.
+/// The top level of `params`. Absent params count as an empty object.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Params<'a> {
     raw: Option<&'a RawValue>,
@@ -21,10 +21,10 @@ pub struct Params<'a> {
 }
 
 impl<'a> Params<'a> {
-    /// Looks into `params`.
+    /// Reads the top level of `params`.
     ///
     /// # Errors
-    /// When they are no object, or name one thing twice.
+    /// If they are not an object, or have a duplicate member.
     pub fn read(raw: Option<&'a RawValue>) -> Result<Self, Error> {
         let Some(params) = raw else { return Ok(Self::default()) };
         const NAMES: [&str; 7] = ["_meta", "name", "uri", "arguments", "cursor", "inputResponses", "requestState"];
@@ -49,28 +49,28 @@ impl<'a> Params<'a> {
         self.meta
     }
 
-    /// The tool or prompt that is asked for.
+    /// The name of the requested tool or prompt.
     pub fn name(&self) -> Result<Cow<'a, str>, Error> {
         Member::new("name", self.name).text()
     }
 
-    /// The resource that is asked for.
+    /// The requested resource.
     pub fn uri(&self) -> Result<Cow<'a, str>, Error> {
         Member::new("uri", self.uri).text()
     }
 
-    /// The arguments of a tool or prompt: an object, if there are any.
+    /// The arguments of a tool or prompt, which must be an object if present.
     pub fn arguments(&self) -> Result<Option<&'a RawValue>, Error> {
         Member::new("arguments", self.arguments).optional_object()
     }
 
-    /// Where a list goes on.
+    /// The cursor of a list.
     pub fn cursor(&self) -> Result<Option<Cow<'a, str>>, Error> {
         Member::new("cursor", self.cursor).optional_text()
     }
 
-    /// The answers to what the server asked for: an object, if there are any. An explicit null is refused here, because
-    /// it can only be a failed attempt to answer.
+    /// The answers to the server's questions, which must be an object if present. An explicit null is refused, because it can
+    /// only be a failed attempt to answer.
     pub fn input_responses(&self) -> Result<Option<&'a RawValue>, Error> {
         match self.input_responses {
             Some(raw) if !object::is_object(raw) => Err(Error::invalid("inputResponses", "`inputResponses` must be an object")),
@@ -78,14 +78,14 @@ impl<'a> Params<'a> {
         }
     }
 
-    /// The state the server handed out with its question. It passed through the client: verify it before reading it.
+    /// The state that the server sent with its question. The client carried it, so verify it before use.
     pub fn request_state(&self) -> Result<Option<Cow<'a, str>>, Error> {
         Member::new("requestState", self.request_state).optional_text()
     }
 }
 
 fn unreadable() -> Error {
-    Error::new(Kind::InvalidParams, "`params` must be an object that names nothing twice")
+    Error::new(Kind::InvalidParams, "`params` must be an object without duplicate members")
 }
 
 #[cfg(test)]
@@ -108,7 +108,7 @@ mod tests {
     }
 
     #[test]
-    fn answers_that_are_no_object_are_refused() {
+    fn answers_must_be_an_object() {
         assert!(read(r#"{"inputResponses":null}"#).input_responses().is_err());
         assert!(read(r#"{"inputResponses":[1]}"#).input_responses().is_err());
         assert!(read("{}").input_responses().unwrap().is_none());
@@ -116,7 +116,7 @@ mod tests {
     }
 
     #[test]
-    fn a_name_that_stands_there_twice_is_refused() {
+    fn duplicate_members_are_refused() {
         let raw: &RawValue = serde_json::from_str(r#"{"name":"a","name":"b"}"#).unwrap();
         assert_eq!(Params::read(Some(raw)).unwrap_err().kind(), Kind::InvalidParams);
     }

@@ -1,4 +1,4 @@
-//! Transcripts of admission: a request with its headers, and what becomes of it.
+//! Transcripts of admission: requests with their headers, and the result.
 
 use base::limits::Limits;
 use base::{Door, RequestId};
@@ -19,7 +19,7 @@ fn header_map(headers: &[(&'static str, &'static str)]) -> HeaderMap {
     headers.iter().map(pair).collect()
 }
 
-/// `method {params}`, with `$` for a good `_meta`.
+/// `method {params}`, with `$` for a valid `_meta`.
 fn show(request: &str, transport: Transport<'_>) -> String {
     let (method, params) = request.split_once(' ').unwrap();
     let body = format!(r#"{{"jsonrpc":"2.0","id":1,"method":"{method}","params":{}}}"#, params.replace('$', META));
@@ -43,7 +43,7 @@ fn check(cases: &[(&[(&'static str, &'static str)], &str)], expected: Expect) {
 }
 
 #[test]
-fn eras_are_told_apart() {
+fn eras_are_recognised() {
     check(
         &[
             (&[], "tools/list {}"),
@@ -80,7 +80,7 @@ fn eras_are_told_apart() {
 }
 
 #[test]
-fn modern_requests_must_carry_their_meta() {
+fn modern_requests_need_meta() {
     const VERSION: &str = r#""io.modelcontextprotocol/protocolVersion":"2026-07-28""#;
     let with = |meta: String| format!("server/discover {{\"_meta\":{{{meta}}}}}");
     let headers: &[(&str, &str)] = &[V, ("mcp-method", "server/discover")];
@@ -115,7 +115,7 @@ fn modern_requests_must_carry_their_meta() {
 }
 
 #[test]
-fn unknown_versions_are_told_what_is_spoken() {
+fn unknown_versions_get_the_supported_ones() {
     let asks = |version: &str| {
         format!(
             r#"tools/list {{"_meta":{{"io.modelcontextprotocol/protocolVersion":"{version}","io.modelcontextprotocol/clientCapabilities":{{}}}}}}"#
@@ -146,7 +146,7 @@ fn unknown_versions_are_told_what_is_spoken() {
 }
 
 #[test]
-fn headers_must_agree_with_the_body() {
+fn headers_must_match_the_body() {
     const CALL: (&str, &str) = ("mcp-method", "tools/call");
     check(
         &[
@@ -175,7 +175,7 @@ fn headers_must_agree_with_the_body() {
             modern tools/call
             modern tools/call
             modern 400 -32020: the header `Mcp-Name` does not match the body
-            modern 400 -32020: the header `Mcp-Name` is not well encoded
+            modern 400 -32020: the header `Mcp-Name` has an invalid encoding
             modern 400 -32020: the header `Mcp-Name` is missing
             modern 400 -32020: the header `Mcp-Name` does not match the body
             modern tools/call
@@ -212,7 +212,7 @@ fn meta_is_read() {
 }
 
 #[test]
-fn the_header_tells_how_a_failed_call_is_answered() {
+fn the_header_decides_how_a_failed_call_is_answered() {
     for (version, revision) in [
         (None, Revision::Early),
         (Some("2024-11-05"), Revision::Early),

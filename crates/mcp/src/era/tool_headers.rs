@@ -1,7 +1,7 @@
-//! Arguments that travel as headers too (`x-mcp-header` in a tool's schema, `Mcp-Param-*` on the wire).
+//! Arguments that are also sent as headers (`x-mcp-header` in a tool's schema, `Mcp-Param-*` on the wire).
 //!
-//! Compiled once per tool, checked on every modern call of it over HTTP. A tool whose annotations break the rules would
-//! be dropped by every client, so [`ToolHeaders::of`] refuses it before it is listed.
+//! The annotations are compiled once per tool and checked on every modern call over HTTP. Clients drop a tool with invalid
+//! annotations, so [`ToolHeaders::of`] refuses it before it is listed.
 
 use http::HeaderName;
 use serde_json::{Map, Value};
@@ -23,7 +23,7 @@ struct Binding {
 }
 
 impl Binding {
-    /// The argument that the header speaks of; `null` is none.
+    /// The argument of this header. `null` counts as absent.
     fn value<'a>(&self, arguments: Option<&'a Value>) -> Option<&'a Value> {
         let found = arguments.and_then(|arguments| self.path.iter().try_fold(arguments, |value, name| value.get(name)));
         found.filter(|value| !value.is_null())
@@ -34,11 +34,11 @@ impl ToolHeaders {
     /// Collects the annotations of an input schema.
     ///
     /// # Errors
-    /// Says which annotation breaks which rule: only properties reached through `properties` alone, of type string,
-    /// integer or boolean, under names that are header tokens and differ in more than case.
+    /// Names the invalid annotation and the rule. Only properties reached through `properties` alone are allowed, of type
+    /// string, integer or boolean, under names that are header tokens and differ in more than case.
     pub fn of(input_schema: &Value) -> Result<Self, String> {
         let mut bindings: Vec<Binding> = Vec::new();
-        // A schema may be nested as deeply as JSON may; the walk keeps its own stack.
+        // A schema may be nested as deeply as JSON allows, so the walk uses its own stack.
         let mut open = vec![(input_schema, Some(Vec::new()))];
         while let Some((schema, path)) = open.pop() {
             match (schema, path) {
@@ -46,7 +46,7 @@ impl ToolHeaders {
                     if let Some(annotation) = members.get(ANNOTATION) {
                         let binding = bind(annotation, members, &path)?;
                         if bindings.iter().any(|other| other.header == binding.header) {
-                            return Err(format!("`{}` names two properties", binding.shown));
+                            return Err(format!("`{}` is used for two properties", binding.shown));
                         }
                         bindings.push(binding);
                     }
@@ -54,7 +54,7 @@ impl ToolHeaders {
                 }
                 (Value::Object(members), None) => {
                     if members.get(ANNOTATION).is_some_and(Value::is_string) {
-                        return Err(format!("`{ANNOTATION}` stands where no client looks for it"));
+                        return Err(format!("`{ANNOTATION}` is in a place where no client looks for it"));
                     }
                     open.extend(members.iter().filter(|(key, _)| !is_data(key)).map(|(_, value)| (value, None)));
                 }
@@ -70,7 +70,7 @@ impl ToolHeaders {
         self.0.is_empty()
     }
 
-    /// The headers that a call with these arguments carries, each with its value as text, not yet encoded.
+    /// The headers for a call with these arguments, each with its value as text before encoding.
     pub fn of_arguments(&self, arguments: Option<&Value>) -> Vec<(HeaderName, String)> {
         let said = |binding: &Binding| {
             let value = binding.value(arguments)?;
@@ -83,7 +83,7 @@ impl ToolHeaders {
     /// Checks a call's headers against its arguments. Stdio has no headers to check.
     ///
     /// # Errors
-    /// A header that is missing for an argument that is there, that is malformed, or that says something else.
+    /// A header is missing although its argument is present, is malformed, or does not match.
     pub fn check(&self, transport: Transport<'_>, arguments: Option<&Value>) -> Result<(), Fault> {
         let Transport::Http(header_map) = transport else { return Ok(()) };
         for binding @ Binding { header, shown, .. } in &self.0 {
@@ -104,7 +104,7 @@ impl ToolHeaders {
     }
 }
 
-/// The schemas inside `members`: those under `properties` stay on the path, all others leave it.
+/// The schemas inside `members`: only the ones under `properties` stay on the path.
 fn inner<'s>(members: &'s Map<String, Value>, path: &[String]) -> Vec<(&'s Value, Option<Vec<String>>)> {
     let mut found = Vec::new();
     for (key, value) in members {
@@ -119,7 +119,7 @@ fn inner<'s>(members: &'s Map<String, Value>, path: &[String]) -> Vec<(&'s Value
     found
 }
 
-/// Keywords whose values are instances, not schemas.
+/// Keywords whose values are data, not schemas.
 fn is_data(key: &str) -> bool {
     matches!(key, "default" | "const" | "enum" | "examples")
 }
@@ -132,14 +132,14 @@ fn bind(annotation: &Value, schema: &Map<String, Value>, path: &[String]) -> Res
         return Err(format!("`{ANNOTATION}` belongs on a property, not on the schema"));
     }
     if !matches!(schema.get("type").and_then(Value::as_str), Some("string" | "integer" | "boolean")) {
-        return Err(format!("`{name}`: only a string, an integer or a boolean can travel in a header"));
+        return Err(format!("`{name}`: only a string, an integer or a boolean can be sent as a header"));
     }
     let shown = format!("Mcp-Param-{name}");
-    let header = HeaderName::from_bytes(shown.as_bytes()).map_err(|_| format!("`{name}` is no header name"))?;
+    let header = HeaderName::from_bytes(shown.as_bytes()).map_err(|_| format!("`{name}` is not a header name"))?;
     Ok(Binding { header, shown, path: path.to_vec() })
 }
 
-/// Numbers are compared as numbers: `42.0` and `42` are one value.
+/// Numbers are compared by value: `42.0` equals `42`.
 fn is_same(value: &Value, said: &str) -> bool {
     match value {
         Value::String(text) => text == said,
@@ -178,7 +178,7 @@ mod tests {
     }
 
     #[test]
-    fn headers_must_say_what_the_arguments_say() {
+    fn headers_must_match_the_arguments() {
         assert_eq!(check(&[], json!({})), None);
         assert_eq!(check(&[], json!({"region": null})), None);
         assert_eq!(check(&[("mcp-param-region", " eu ")], json!({"region": "eu"})), None);
@@ -189,7 +189,10 @@ mod tests {
         assert_eq!(check(&[], json!({"region": "eu"})), said("Region` is missing"));
         assert_eq!(check(&[("mcp-param-region", "us")], json!({"region": "eu"})), said("Region` does not match the body"));
         assert_eq!(check(&[("mcp-param-region", "us")], json!({})), said("Region` does not match the body"));
-        assert_eq!(check(&[("mcp-param-region", "=?base64?ZQ?=")], json!({"region": "e"})), said("Region` is not well encoded"));
+        assert_eq!(
+            check(&[("mcp-param-region", "=?base64?ZQ?=")], json!({"region": "e"})),
+            said("Region` has an invalid encoding")
+        );
         assert_eq!(check(&[("mcp-param-count", "43")], json!({"deep": {"count": 42}})), said("Count` does not match the body"));
         assert_eq!(check(&[("mcp-param-dry", "True")], json!({"dry": true})), said("Dry` does not match the body"));
     }
@@ -201,18 +204,18 @@ mod tests {
         assert!(refused(json!({"x-mcp-header": "A"})).contains("belongs on a property"));
         assert!(refused(property(json!({"type": "string", "x-mcp-header": ""}))).contains("must be a header name"));
         assert!(refused(property(json!({"type": "string", "x-mcp-header": 1}))).contains("must be a header name"));
-        assert!(refused(property(json!({"type": "string", "x-mcp-header": "a b"}))).contains("no header name"));
+        assert!(refused(property(json!({"type": "string", "x-mcp-header": "a b"}))).contains("not a header name"));
         assert!(refused(property(json!({"type": "number", "x-mcp-header": "A"}))).contains("only a string"));
         assert!(
             refused(property(json!({"type": "array", "items": {"type": "string", "x-mcp-header": "A"}}))).contains("no client")
         );
         let twice =
             json!({"properties": {"a": {"type": "string", "x-mcp-header": "X"}, "b": {"type": "string", "x-mcp-header": "x"}}});
-        assert!(refused(twice).contains("names two properties"));
+        assert!(refused(twice).contains("is used for two properties"));
     }
 
     #[test]
-    fn data_and_names_that_look_alike_are_no_annotations() {
+    fn data_and_similar_names_are_not_annotations() {
         let schema = json!({"default": {"x-mcp-header": "A"}, "properties": {"x-mcp-header": {"type": "string"}}, "$defs": {"x-mcp-header": {}}});
         assert!(ToolHeaders::of(&schema).unwrap().is_empty());
         assert!(ToolHeaders::of(&json!(true)).unwrap().is_empty());

@@ -1,26 +1,28 @@
-//! The protocol's versions, and how `initialize` picks one.
+//! The versions of the protocol, and how `initialize` selects one.
 
-/// The modern version we speak.
+use base::Timestamp;
+
+/// The modern version that we support.
 pub const MODERN: &str = "2026-07-28";
-/// What `server/discover` and `-32022` offer.
+/// The versions in `server/discover` and in `-32022`.
 ///
-/// Only versions that a client can name in `_meta`: had the legacy ones stood here too, a client that picked one would
-/// be refused the very version it was offered.
+/// Only versions that a client can name in `_meta`. If legacy versions were listed too, a client that picked one would be
+/// refused.
 pub const SUPPORTED_MODERN: [&str; 1] = [MODERN];
-/// The versions `initialize` agrees to, oldest first.
+/// The versions that `initialize` accepts, oldest first.
 pub const LEGACY: [&str; 4] = [LEGACY_OLDEST, "2025-03-26", "2025-06-18", LEGACY_NEWEST];
-/// What a client that names no version speaks.
+/// The version of a client that names none.
 pub const LEGACY_OLDEST: &str = "2024-11-05";
-/// What a client that names an unknown version is offered.
+/// The version offered to a client that names an unknown one.
 pub const LEGACY_NEWEST: &str = "2025-11-25";
 
-/// The version that `initialize` answers: the one asked for if we know it, else the newest legacy one.
+/// The version that `initialize` answers with: the requested one if we know it, else the newest legacy one.
 pub fn negotiate(requested: Option<&str>) -> &'static str {
     let requested = requested.unwrap_or(LEGACY_OLDEST);
     LEGACY.into_iter().find(|version| *version == requested).unwrap_or(LEGACY_NEWEST)
 }
 
-/// The groups of protocol versions that answer a failed call in different ways.
+/// Groups of protocol versions that answer a failed call in different ways.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Revision {
     /// Legacy, before 2025-11-25: bad arguments are a JSON-RPC error.
@@ -31,19 +33,23 @@ pub enum Revision {
     Modern,
 }
 
-/// Whether a version named in a header means a modern request: ours, any later date, or something that is no date, which
-/// only the modern rules refuse.
+/// Whether a version in a header means a modern request: ours, any later date, or something that is not a date, which only the
+/// modern rules refuse.
 pub(super) fn is_modern(version: &str) -> bool {
     !is_date(version) || version >= MODERN
 }
 
-/// Whether a legacy version is one whose clients expect bad arguments as a result.
+/// Whether clients of a legacy version expect bad arguments as a result.
 pub(super) fn is_late(version: &str) -> bool {
     is_date(version) && version >= LEGACY_NEWEST
 }
 
-/// Every version of the protocol is a date, like 2025-11-25.
+/// Every version of the protocol is a date that exists, like 2025-11-25.
 fn is_date(version: &str) -> bool {
+    has_form_of_date(version) && Timestamp::parse_rfc3339(&format!("{version}T00:00:00Z")).is_some()
+}
+
+fn has_form_of_date(version: &str) -> bool {
     version.len() == MODERN.len()
         && version.bytes().zip(MODERN.bytes()).all(|(byte, pattern)| match pattern {
             b'-' => byte == b'-',
@@ -56,7 +62,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn initialize_echoes_what_it_knows() {
+    fn initialize_echoes_known_versions() {
         for version in LEGACY {
             assert_eq!(negotiate(Some(version)), version);
         }
@@ -69,18 +75,33 @@ mod tests {
     #[test]
     fn our_date_and_later_ones_are_modern() {
         assert!(is_modern("2026-07-28") && is_modern("2027-01-01"));
+        assert!(!is_modern("2024-02-29"), "a leap day exists");
         assert!(!is_modern("2025-11-25") && !is_modern("2026-01-26") && !is_modern("2024-11-05"));
     }
 
     #[test]
-    fn what_is_no_date_is_left_to_the_modern_rules() {
-        for version in ["v999.0.0", "1.0", "", "latest", "2025-11-2", "2025-11-255", "2025/11/25", "20251125--"] {
+    fn versions_that_are_not_dates_are_modern() {
+        for version in [
+            "v999.0.0",
+            "1.0",
+            "",
+            "latest",
+            "2025-11-2",
+            "2025-11-255",
+            "2025/11/25",
+            "20251125--",
+            "2026-02-30",
+            "2025-13-01",
+            "2025-00-10",
+            "2025-02-29",
+            "2025-11-00",
+        ] {
             assert!(is_modern(version) && !is_late(version), "{version}");
         }
     }
 
     #[test]
-    fn late_begins_with_the_newest_legacy_version() {
+    fn late_starts_with_the_newest_legacy_version() {
         assert!(is_late("2025-11-25") && is_late("2026-01-26"));
         assert!(!is_late("2025-06-18") && !is_late("2025-03-26") && !is_late("2024-11-05"));
     }

@@ -1,17 +1,19 @@
-//! How deeply a JSON text is nested and how many values it has, seen without parsing it: one pass, no recursion, no allocation.
+//! Measures the nesting depth and the number of values of a JSON text without parsing it: one pass, no recursion, no
+//! allocation.
 
 /// Why a text is not parsed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Excess {
-    /// More arrays and objects lie inside one another than may.
+    /// Arrays and objects are nested too deeply.
     Depth,
-    /// There are more values than may be: each takes many times its text once it is parsed.
+    /// There are too many values. A parsed value takes many times the memory of its text.
     Values,
 }
 
-/// What a text has too much of: nesting beyond `depth_max`, or more than `values_max` values.
+/// Whether a text exceeds `depth_max` or `values_max`.
 ///
-/// What stands inside strings does not count. On text that is no JSON the answer only has to be safe: the parser refuses it anyway.
+/// The content of strings does not count. For a text that is not JSON the answer only has to be safe, because the parser
+/// refuses it anyway.
 pub fn excess(bytes: &[u8], depth_max: usize, values_max: usize) -> Option<Excess> {
     let (mut depth, mut values) = (0_usize, 1_usize);
     let mut rest = bytes.iter();
@@ -33,7 +35,7 @@ pub fn excess(bytes: &[u8], depth_max: usize, values_max: usize) -> Option<Exces
     (values > values_max).then_some(Excess::Values)
 }
 
-/// Moves behind the quote that ends the string; an escaped quote does not.
+/// Moves past the closing quote of a string and skips escaped quotes.
 fn skip_string(rest: &mut std::slice::Iter<'_, u8>) {
     while let Some(byte) = rest.next() {
         match byte {
@@ -72,7 +74,7 @@ mod tests {
     }
 
     #[test]
-    fn strings_hide_their_brackets() {
+    fn brackets_in_strings_do_not_count() {
         assert!(!exceeds(br#"["[[[[", "\"[[[[", "\\", "\\\"{{{{"]"#, 1));
         assert!(exceeds(br#"["\\", [[]]]"#, 2));
         assert!(!exceeds(b"\"[[[[ never closed \\", 1));

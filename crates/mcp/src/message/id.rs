@@ -1,4 +1,4 @@
-//! The id of a request: echoed with its JSON type and value untouched, whatever they are.
+//! The id of a request, which is echoed with its JSON type and value unchanged.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -8,17 +8,17 @@ use serde_json::value::RawValue;
 
 use crate::object;
 
-/// A string or a number exactly as the caller wrote it, or `null` where there is none to echo.
+/// A string or a number exactly as the caller wrote it, or `null` if there is none.
 ///
-/// It is never read as a number: 64 bits, or a double, would not hold every legal id.
+/// It is never parsed as a number: neither 64 bits nor a double can represent every legal id.
 #[derive(Clone)]
 pub struct Id<'a>(Option<Cow<'a, RawValue>>);
 
 impl<'a> Id<'a> {
-    /// `null`: the answer to what had no readable id.
+    /// `null`: for the answer to a message without a readable id.
     pub const NULL: Id<'static> = Id(None);
 
-    /// The id in `raw`, unless it is neither string nor number.
+    /// The id in `raw`, if it is a string or a number.
     pub fn legal(raw: &'a RawValue) -> Option<Self> {
         object::is_string_or_number(raw).then_some(Self(Some(Cow::Borrowed(raw))))
     }
@@ -51,7 +51,7 @@ impl fmt::Display for Id<'_> {
     }
 }
 
-/// Two ids are one when their text is: `1` and `1.0` are different requests.
+/// Two ids are equal if their text is: `1` and `1.0` are different requests.
 impl PartialEq for Id<'_> {
     fn eq(&self, other: &Self) -> bool {
         self.json() == other.json()

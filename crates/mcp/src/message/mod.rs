@@ -1,7 +1,7 @@
-//! Bytes to JSON-RPC messages, without copying: ids and params stay slices of the body.
+//! Parses bytes into JSON-RPC messages without copying: ids and params are slices of the body.
 //!
-//! Nothing that a client can send makes this panic, recurse or build a tree. What it decides is only the envelope; what
-//! the params mean is for [`crate::era`] and the dispatcher.
+//! No input makes this panic, recurse or build a tree. It checks only the envelope. [`crate::era`] and the dispatcher interpret
+//! the params.
 
 pub mod depth;
 mod id;
@@ -15,29 +15,29 @@ use serde_json::value::RawValue;
 pub use id::Id;
 pub use parse::parse;
 
-/// What one body, or one line of stdio, held.
+/// The content of one body or one line of stdio.
 #[derive(Debug)]
 pub enum Incoming<'a> {
     /// One message.
     One(Message<'a>),
-    /// A legacy batch of at least one element, in order. An element that is no message carries its own refusal.
+    /// A legacy batch of at least one element, in order. An element that is not a message has its own refusal.
     ///
-    /// Every element counts against the rate limit. When none of them wants an answer, there is none (202).
+    /// Every element counts against the rate limit. If none needs an answer, there is none (202).
     Batch(Vec<Result<Message<'a>, Refusal<'a>>>),
 }
 
 /// One message of a client.
 #[derive(Clone, Debug)]
 pub enum Message<'a> {
-    /// Wants an answer.
+    /// A message that needs an answer.
     Request(Request<'a>),
-    /// Wants none.
+    /// A message that needs none.
     Notification(Notification<'a>),
-    /// Answers something that we never asked: it is taken (202) and forgotten.
+    /// An answer to something that we never asked. It is accepted (202) and ignored.
     Response,
 }
 
-/// A request. Its id is null only for an `initialize` that came without one, which is answered all the same.
+/// A request. Its id is null only for an `initialize` without an id, which is answered anyway.
 #[derive(Clone, Debug)]
 pub struct Request<'a> {
     /// Echoed verbatim.
@@ -48,7 +48,7 @@ pub struct Request<'a> {
     pub params: Option<&'a RawValue>,
 }
 
-/// A message without an id: whatever it asks, it is never answered.
+/// A message without an id. It is never answered.
 #[derive(Clone, Debug)]
 pub struct Notification<'a> {
     /// The method's name.
@@ -57,10 +57,10 @@ pub struct Notification<'a> {
     pub params: Option<&'a RawValue>,
 }
 
-/// Why something is no message, and whom to tell.
+/// Why something is not a message, and the id for the answer.
 #[derive(Clone, Debug)]
 pub struct Refusal<'a> {
-    /// The id to echo, null when none could be read.
+    /// The id to echo; null if none could be read.
     pub id: Id<'a>,
     /// A `parse_error`, `invalid_request` or `invalid_params`.
     pub error: Error,

@@ -1,4 +1,4 @@
-//! The parser behind [`super::parse`]: depth, UTF-8, syntax, then the envelope, in that order.
+//! The parser behind [`super::parse`]: it checks depth, UTF-8, syntax and the envelope, in that order.
 
 use std::fmt;
 
@@ -12,15 +12,15 @@ use super::{Id, Incoming, Message, Notification, Refusal, Request};
 use crate::object;
 
 const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
-const TOO_MANY_VALUES: &str = "the JSON has too many values: send less at once";
+const TOO_MANY_VALUES: &str = "the JSON has too many values; send less at once";
 
-/// Reads a body, or a line of stdio.
+/// Parses a body or a line of stdio.
 ///
 /// # Errors
-/// A refusal that answers the body as a whole: not JSON or nested too deeply (`parse_error`, id null), a bad envelope, too many
-/// values, an empty or over-long batch (`invalid_request`).
+/// A refusal of the whole body: not JSON or nested too deeply (`parse_error`, id null); a bad envelope, too many values, or a
+/// batch that is empty or too long (`invalid_request`).
 pub fn parse<'a>(body: &'a [u8], limits: &Limits) -> Result<Incoming<'a>, Refusal<'a>> {
-    // Some clients write a byte-order mark first; it is no part of the message.
+    // Some clients start with a byte-order mark, which is not part of the message.
     let body = body.strip_prefix(BYTE_ORDER_MARK).unwrap_or(body);
     match depth::excess(body, limits.json_depth_max, JSON_VALUES_MAX) {
         Some(Excess::Depth) => return Err(refuse(Id::NULL, Kind::ParseError, "the JSON is nested too deeply")),
@@ -34,7 +34,7 @@ pub fn parse<'a>(body: &'a [u8], limits: &Limits) -> Result<Incoming<'a>, Refusa
         Some(b'{') => message(text).map(Incoming::One),
         Some(b'[') => batch(text, limits.batch_messages_max),
         _ => Err(match serde_json::from_str::<IgnoredAny>(text) {
-            Ok(_) => refuse(Id::NULL, Kind::InvalidRequest, "a message is a JSON object"),
+            Ok(_) => refuse(Id::NULL, Kind::InvalidRequest, "a message must be a JSON object"),
             Err(error) => not_json(&error),
         }),
     }
@@ -55,9 +55,9 @@ fn batch(text: &str, messages_max: usize) -> Result<Incoming<'_>, Refusal<'_>> {
     let elements = Elements { kept_max: messages_max }.deserialize(&mut deserializer);
     let (kept, count) = elements.and_then(|read| deserializer.end().map(|()| read)).map_err(|error| not_json(&error))?;
     match count {
-        0 => Err(refuse(Id::NULL, Kind::InvalidRequest, "a batch holds at least one message")),
+        0 => Err(refuse(Id::NULL, Kind::InvalidRequest, "a batch must have at least one message")),
         _ if count > messages_max => {
-            let error = Error::new(Kind::InvalidRequest, format!("a batch holds at most {messages_max} messages"));
+            let error = Error::new(Kind::InvalidRequest, format!("a batch can have at most {messages_max} messages"));
             Err(Refusal { id: Id::NULL, error })
         }
         _ => Ok(Incoming::Batch(kept.into_iter().map(element).collect())),
@@ -66,21 +66,21 @@ fn batch(text: &str, messages_max: usize) -> Result<Incoming<'_>, Refusal<'_>> {
 
 fn element(raw: &RawValue) -> Result<Message<'_>, Refusal<'_>> {
     if !object::is_object(raw) {
-        return Err(refuse(Id::NULL, Kind::InvalidRequest, "a message is a JSON object"));
+        return Err(refuse(Id::NULL, Kind::InvalidRequest, "a message must be a JSON object"));
     }
     match message(raw.get())? {
         Message::Request(request) if request.method == "initialize" => {
-            Err(refuse(request.id, Kind::InvalidRequest, "`initialize` stands alone, not in a batch"))
+            Err(refuse(request.id, Kind::InvalidRequest, "`initialize` cannot be part of a batch"))
         }
         message => Ok(message),
     }
 }
 
-/// Reads one envelope. Unknown members are ignored.
+/// Parses one envelope. Unknown members are ignored.
 fn message(text: &str) -> Result<Message<'_>, Refusal<'_>> {
     let envelope = object::members(text, &["jsonrpc", "id", "method", "params", "result", "error"]);
     let [version, id, method, params, result, error] = envelope.map_err(|error| match error.is_data() {
-        true => refuse(Id::NULL, Kind::InvalidRequest, "a member of the message stands there twice"),
+        true => refuse(Id::NULL, Kind::InvalidRequest, "the message has a duplicate member"),
         false => not_json(&error),
     })?;
     let legal = id.and_then(Id::legal);
@@ -101,10 +101,10 @@ fn message(text: &str) -> Result<Message<'_>, Refusal<'_>> {
         return Err(bad("`id` must be a string or a number"));
     }
     let params = match params.map(|raw| (raw, raw.get().as_bytes().first())) {
-        // JSON-RPC has no `null` here, but clients that write their empty optionals as null mean "none".
+        // JSON-RPC does not allow `null` here, but some clients write absent optional members as null.
         None | Some((_, Some(b'n'))) => None,
         Some((raw, Some(b'{'))) => Some(raw),
-        // By position: legal JSON-RPC, but no method of ours takes it.
+        // Params by position are legal JSON-RPC, but none of our methods takes them.
         Some((_, Some(b'['))) if legal.is_some() => {
             return Err(refuse(echo, Kind::InvalidParams, "`params` must be an object"));
         }
@@ -118,7 +118,7 @@ fn message(text: &str) -> Result<Message<'_>, Refusal<'_>> {
     }
 }
 
-/// Collects the elements of an array: all are counted, but no more are kept than a batch may hold.
+/// Collects the elements of an array. It counts all of them but keeps only as many as a batch may have.
 struct Elements {
     kept_max: usize,
 }

@@ -1,4 +1,4 @@
-//! Transcripts of the parser: what goes in, and what the door would do with it.
+//! Transcripts of the parser: input and result.
 
 use base::limits::Limits;
 use expect_test::{Expect, expect};
@@ -107,17 +107,17 @@ fn bad_envelopes_echo_a_legal_id() {
             invalid_request id null: `params` must be an object
             invalid_params id 5: `params` must be an object
             notification ping -
-            invalid_request id null: a member of the message stands there twice
+            invalid_request id null: the message has a duplicate member
             invalid_request id 1: `method` must be a string
             invalid_request id null: `method` is missing
-            invalid_request id null: a message is a JSON object
-            invalid_request id null: a message is a JSON object
-            invalid_request id null: a message is a JSON object"#]],
+            invalid_request id null: a message must be a JSON object
+            invalid_request id null: a message must be a JSON object
+            invalid_request id null: a message must be a JSON object"#]],
     );
 }
 
 #[test]
-fn what_is_not_json_has_no_id() {
+fn invalid_json_has_no_id() {
     check(
         &[
             "",
@@ -144,7 +144,7 @@ fn what_is_not_json_has_no_id() {
     assert_eq!(show(b"{\"jsonrpc\":\"2.0\",\"method\":\"\xff\"}"), "parse_error id null: the message is not UTF-8");
 }
 
-/// The cases of the JSON-RPC 2.0 text on batches, with data of our own.
+/// The cases of the JSON-RPC 2.0 specification about batches, with our own data.
 #[test]
 fn batches() {
     check(
@@ -163,14 +163,14 @@ fn batches() {
             r#"[[{"jsonrpc":"2.0","id":1,"method":"ping"}]]"#,
         ],
         expect![[r#"
-            invalid_request id null: a batch holds at least one message
-            invalid_request id null: a batch holds at least one message
+            invalid_request id null: a batch must have at least one message
+            invalid_request id null: a batch must have at least one message
             batch
-              invalid_request id null: a message is a JSON object
+              invalid_request id null: a message must be a JSON object
             batch
-              invalid_request id null: a message is a JSON object
-              invalid_request id null: a message is a JSON object
-              invalid_request id null: a message is a JSON object
+              invalid_request id null: a message must be a JSON object
+              invalid_request id null: a message must be a JSON object
+              invalid_request id null: a message must be a JSON object
             parse_error id null: the JSON ends too early
             batch
               request "a" ping -
@@ -181,16 +181,16 @@ fn batches() {
               notification notifications/a -
               notification notifications/b -
             batch
-              invalid_request id 1: `initialize` stands alone, not in a batch
+              invalid_request id 1: `initialize` cannot be part of a batch
               request 2 ping -
-            invalid_request id null: a batch holds at most 4 messages
+            invalid_request id null: a batch can have at most 4 messages
             parse_error id null: the JSON ends too early
             batch
-              invalid_request id null: a message is a JSON object"#]],
+              invalid_request id null: a message must be a JSON object"#]],
     );
 }
 
-/// JSON-like soup: far likelier than plain noise to get past the first byte.
+/// Random JSON-like text, which gets further into the parser than plain noise.
 fn soup() -> impl Strategy<Value = String> {
     let piece = prop_oneof![
         Just("{"),
@@ -262,9 +262,9 @@ proptest! {
     }
 
     #[test]
-    fn what_is_refused_as_syntax_is_no_json(body in soup()) {
+    fn a_syntax_refusal_means_invalid_json(body in soup()) {
         if let Err(refusal) = parse(body.as_bytes(), &Limits::default()) {
-            // Half a surrogate pair is grammatical but no text: only the stricter reader must agree there.
+            // Half a surrogate pair is grammatical but not text, so only the stricter parser must agree there.
             match refusal.error.kind() {
                 base::Kind::ParseError => prop_assert!(serde_json::from_str::<serde_json::Value>(&body).is_err()),
                 _ => prop_assert!(serde_json::from_str::<serde::de::IgnoredAny>(&body).is_ok()),

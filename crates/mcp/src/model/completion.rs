@@ -1,4 +1,4 @@
-//! `completion/complete`: what an argument might go on to be.
+//! `completion/complete`: completions of an argument.
 
 use std::borrow::Cow;
 
@@ -9,26 +9,26 @@ use serde_json::value::RawValue;
 use crate::era::Params;
 use crate::object::{self, Member};
 
-/// Most values in one answer; the protocol allows no more.
+/// The maximum number of values in one answer, which the protocol fixes.
 const VALUES_MAX: usize = 100;
 
-/// Whose argument is completed.
+/// The owner of the argument.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Reference<'a> {
-    /// A prompt's.
+    /// A prompt.
     Prompt(Cow<'a, str>),
-    /// A resource template's.
+    /// A resource template.
     ResourceTemplate(Cow<'a, str>),
 }
 
-/// What is asked.
+/// A completion request.
 #[derive(Clone, Debug)]
 pub struct CompleteParams<'a> {
-    /// Whose argument.
+    /// The owner of the argument.
     pub reference: Reference<'a>,
-    /// Which argument.
+    /// The argument.
     pub argument: Cow<'a, str>,
-    /// What was typed so far.
+    /// The text typed so far.
     pub typed: Cow<'a, str>,
 }
 
@@ -59,7 +59,7 @@ fn inner<'a, const N: usize>(raw: &'a RawValue, names: &[&'static str; N]) -> Re
     object::members(raw.get(), names).map_err(|_| ())
 }
 
-/// What is answered.
+/// The answer.
 #[derive(Clone, Debug, Serialize)]
 pub struct CompleteResult {
     completion: CompletionValues,
@@ -75,7 +75,7 @@ pub struct CompletionValues {
 }
 
 impl CompleteResult {
-    /// The first hundred of `values`, and how many there were.
+    /// The first hundred of `values`, and the total number.
     pub fn new(mut values: Vec<String>) -> Self {
         let total = values.len();
         values.truncate(VALUES_MAX);

@@ -1,20 +1,20 @@
-//! Content blocks: what tools return and prompts are made of.
+//! Content blocks of tool results and prompts.
 
 use serde::{Deserialize, Serialize};
 
 use crate::model::Text;
 
-/// Who speaks, or who should see something.
+/// The sender of a message, or the audience of a block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Role {
-    /// The person.
+    /// The user.
     User,
     /// The model.
     Assistant,
 }
 
-/// For whom a block is, and how much it matters.
+/// The audience and the priority of a block.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Annotations {
@@ -33,40 +33,40 @@ pub struct Annotations {
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(tag = "type", rename_all = "snake_case", rename_all_fields = "camelCase")]
 pub enum Content {
-    /// Words.
+    /// Text.
     Text {
-        /// The words.
+        /// The text.
         text: Text,
-        /// For whom.
+        /// Audience and priority.
         #[serde(skip_serializing_if = "Option::is_none")]
         annotations: Option<Annotations>,
     },
-    /// A picture.
+    /// An image.
     Image {
         /// Base64.
         data: Text,
         /// Such as `image/png`.
         mime_type: Text,
     },
-    /// Sound.
+    /// Audio.
     Audio {
         /// Base64.
         data: Text,
         /// Such as `audio/wav`.
         mime_type: Text,
     },
-    /// A resource, whole.
+    /// An embedded resource.
     Resource {
         /// The resource.
         resource: ResourceContents,
     },
-    /// A resource that may be read by its address.
+    /// A link to a resource that can be read by its URI.
     ResourceLink {
-        /// The address.
+        /// The URI.
         uri: Text,
         /// A short name.
         name: Text,
-        /// What it is.
+        /// Its description.
         #[serde(skip_serializing_if = "Option::is_none")]
         description: Option<Text>,
         /// Such as `text/plain`.
@@ -76,12 +76,12 @@ pub enum Content {
 }
 
 impl Content {
-    /// A block of words for everyone.
+    /// A block of text for everyone.
     pub fn text(text: impl Into<Text>) -> Self {
         Content::Text { text: text.into(), annotations: None }
     }
 
-    /// How much there is to send.
+    /// The size in bytes.
     pub(crate) fn bytes(&self) -> usize {
         match self {
             Content::Text { text, .. } => text.len(),
@@ -95,23 +95,23 @@ impl Content {
     }
 }
 
-/// A resource with what is in it.
+/// A resource with its content.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(untagged, rename_all_fields = "camelCase")]
 pub enum ResourceContents {
-    /// Words.
+    /// Text.
     Text {
-        /// The address.
+        /// The URI.
         uri: Text,
         /// Such as `text/plain`.
         #[serde(skip_serializing_if = "Option::is_none")]
         mime_type: Option<Text>,
-        /// The words.
+        /// The text.
         text: Text,
     },
-    /// Bytes.
+    /// Binary data.
     Blob {
-        /// The address.
+        /// The URI.
         uri: Text,
         /// Such as `image/png`.
         #[serde(skip_serializing_if = "Option::is_none")]

@@ -1,8 +1,8 @@
-//! Asking the caller for more: a modern `tools/call`, `prompts/get` or `resources/read` may answer with questions and a
-//! sealed state, and is then called again with the answers.
+//! Asks the caller for more input: a modern `tools/call`, `prompts/get` or `resources/read` may answer with questions and a
+//! sealed state. The client then calls again with the answers.
 //!
-//! The answers and the state come from the client. Extra answers are ignored, missing ones are asked for again, and
-//! whoever hands out a state must seal it against tampering, another caller, another request and old age.
+//! The answers and the state come from the client. Extra answers are ignored, and missing ones are asked for again. A state
+//! must be sealed against tampering, use by another caller or for another request, and replay after it expires.
 
 use std::borrow::Cow;
 
@@ -16,20 +16,20 @@ use crate::fault::{ClientCapability, Fault};
 use crate::model::{Content, Role, Text};
 use crate::object;
 
-/// A result that is a list of questions. Write it with [`crate::Stamp::input_required`].
+/// A result that is a list of questions. Use [`crate::Stamp::input_required`] to write it.
 #[derive(Clone, Debug, Default)]
 pub struct InputRequired {
-    /// The questions, each under the key its answer comes back with.
+    /// The questions, each under the key of its answer.
     pub requests: Vec<(Text, InputRequest)>,
-    /// What the server wants to know again, sealed. Needed when there are no questions.
+    /// State that the server needs again, sealed. Required if there are no questions.
     pub request_state: Option<String>,
 }
 
 impl InputRequired {
-    /// Leaves out what the client cannot answer: it must not even be asked.
+    /// Removes the questions that the client cannot answer, because it must not be asked those.
     ///
     /// # Errors
-    /// When that leaves nothing, neither question nor state.
+    /// If neither a question nor a state is left.
     pub fn for_client(mut self, client: ClientCapabilities) -> Result<Self, Fault> {
         let (asked, left_out): (Vec<_>, Vec<_>) = self.requests.into_iter().partition(|(_, request)| client.has(request.needs()));
         self.requests = asked;
@@ -62,29 +62,29 @@ impl Serialize for InputRequired {
 #[derive(Clone, Debug, Serialize)]
 #[serde(tag = "method", content = "params", rename_all_fields = "camelCase")]
 pub enum InputRequest {
-    /// To the person: fill in a form.
+    /// For the user: fill in a form.
     #[serde(rename = "elicitation/create")]
     Elicit {
-        /// What the person reads.
+        /// The text for the user.
         message: Text,
         /// A flat object schema of primitives.
         requested_schema: Value,
     },
-    /// To the model: go on from these messages.
+    /// For the model: continue from these messages.
     #[serde(rename = "sampling/createMessage")]
     Sample {
         /// The conversation so far.
         messages: Vec<SamplingMessage>,
-        /// How much it may say.
+        /// The maximum number of tokens of the answer.
         max_tokens: u32,
     },
-    /// To the client: which directories it works in.
+    /// For the client: its working directories.
     #[serde(rename = "roots/list")]
     Roots {},
 }
 
 impl InputRequest {
-    /// What the client must have declared to be asked this.
+    /// The capability that the client needs for this question.
     pub const fn needs(&self) -> ClientCapability {
         match self {
             InputRequest::Elicit { .. } => ClientCapability::Elicitation,
@@ -97,28 +97,28 @@ impl InputRequest {
 /// One message of a conversation.
 #[derive(Clone, Debug, Serialize)]
 pub struct SamplingMessage {
-    /// Who said it.
+    /// Its sender.
     pub role: Role,
-    /// What was said.
+    /// Its content.
     pub content: Content,
 }
 
-/// The answers that came with a request, by key, unread.
+/// The answers in a request, by key, not parsed yet.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct InputResponses<'a>(Option<&'a RawValue>);
 
 impl<'a> InputResponses<'a> {
-    /// Takes the answers out of `params`.
+    /// Reads the answers from `params`.
     pub fn read(params: &Params<'a>) -> Result<Self, Error> {
         params.input_responses().map(Self)
     }
 
-    /// Whether the caller answered anything at all.
+    /// Whether there are no answers.
     pub fn is_empty(&self) -> bool {
         self.0.is_none()
     }
 
-    /// The person's answer under `key`, if there is one.
+    /// The user's answer under `key`, if there is one.
     pub fn elicited(&self, key: &str) -> Result<Option<Elicited>, Error> {
         self.get(key)
     }
@@ -128,7 +128,7 @@ impl<'a> InputResponses<'a> {
         self.get(key)
     }
 
-    /// The client's roots under `key`, if it named them.
+    /// The client's roots under `key`, if there are any.
     pub fn roots(&self, key: &str) -> Result<Option<Roots<'a>>, Error> {
         self.get(key)
     }
@@ -141,48 +141,48 @@ impl<'a> InputResponses<'a> {
     }
 }
 
-/// What the person did.
+/// What the user did.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Action {
-    /// Filled in the form.
+    /// Submitted the form.
     Accept,
-    /// Said no.
+    /// Declined.
     Decline,
-    /// Closed it.
+    /// Closed the form.
     Cancel,
 }
 
-/// A filled-in form.
+/// A submitted form.
 #[derive(Clone, Debug, Deserialize)]
 pub struct Elicited {
-    /// What the person did.
+    /// What the user did.
     pub action: Action,
-    /// The values, when the form was accepted.
+    /// The values, if the form was submitted.
     #[serde(default)]
     pub content: serde_json::Map<String, Value>,
 }
 
-/// What the model said.
+/// The model's answer.
 #[derive(Clone, Debug, Deserialize)]
 pub struct Sampled {
-    /// Its words, or one block of them, or several: read with [`Sampled::text`].
+    /// Text, one block or several blocks: read it with [`Sampled::text`].
     pub content: Value,
     /// Which model.
     pub model: String,
-    /// Who spoke.
+    /// The sender.
     pub role: Role,
 }
 
 impl Sampled {
-    /// The words in it.
+    /// The text of the answer.
     pub fn text(&self) -> String {
         let blocks = self.content.as_array().map_or(std::slice::from_ref(&self.content), Vec::as_slice);
         blocks.iter().filter_map(|block| block.get("text")?.as_str()).collect::<Vec<_>>().join("\n")
     }
 }
 
-/// The directories a client works in.
+/// The working directories of a client.
 #[derive(Clone, Debug, Deserialize)]
 pub struct Roots<'a> {
     /// The directories.
@@ -193,7 +193,7 @@ pub struct Roots<'a> {
 /// One directory.
 #[derive(Clone, Debug, Deserialize)]
 pub struct Root<'a> {
-    /// Its address.
+    /// Its URI.
     #[serde(borrow)]
     pub uri: Cow<'a, str>,
     /// Its name.

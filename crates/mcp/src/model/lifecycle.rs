@@ -1,4 +1,4 @@
-//! `initialize` and `server/discover`: what the server can do, said once per era.
+//! `initialize` and `server/discover`: the features of the server, for each era.
 
 use std::borrow::Cow;
 
@@ -11,7 +11,7 @@ use crate::model::Text;
 use crate::object;
 use crate::reply::ServerInfo;
 
-/// The features a server has. Absent members are features it does not have.
+/// The features of a server. An absent member means that it does not have the feature.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Capabilities {
     /// Tools.
@@ -20,7 +20,7 @@ pub struct Capabilities {
     /// Resources.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub resources: Option<ResourceCapabilities>,
-    /// Prompts. Must be declared by whoever answers `prompts/list`, even with an empty list.
+    /// Prompts. A server that answers `prompts/list` must declare this, even if the list is empty.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub prompts: Option<ListChanged>,
     /// Completion of arguments.
@@ -38,16 +38,16 @@ pub struct Capabilities {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ListChanged {
-    /// They are, to whoever listens.
+    /// Changes are announced to listeners.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub list_changed: bool,
 }
 
-/// What resources can do.
+/// The features of resources.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ResourceCapabilities {
-    /// A resource's changes are announced.
+    /// Changes of a resource are announced.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub subscribe: bool,
     /// Changes of the list are announced.
@@ -55,21 +55,21 @@ pub struct ResourceCapabilities {
     pub list_changed: bool,
 }
 
-/// What `initialize` asks. Everything in it may be missing or odd: old clients send very little.
+/// The params of `initialize`. Any of them may be missing or malformed, because old clients send very little.
 #[derive(Clone, Debug, Default)]
 pub struct InitializeParams<'a> {
-    /// The version asked for. One that is no string counts as unknown, not as absent.
+    /// The requested version. A value that is not a string counts as unknown, not as absent.
     pub version: Option<Cow<'a, str>>,
 }
 
 impl<'a> InitializeParams<'a> {
-    /// Reads what is there.
+    /// Reads the known members.
     pub fn read(params: &Params<'a>) -> Result<Self, Error> {
         let [version] = params.members(&["protocolVersion"])?;
         Ok(Self { version: version.raw().map(|raw| object::text(raw).unwrap_or(Cow::Borrowed("unknown"))) })
     }
 
-    /// The version the server answers.
+    /// The version that the server answers with.
     pub fn negotiated(&self) -> &'static str {
         version::negotiate(self.version.as_deref())
     }
@@ -87,7 +87,7 @@ pub struct InitializeResult<'a> {
 }
 
 impl<'a> InitializeResult<'a> {
-    /// The answer at `negotiated`. The oldest version knows tools and nothing else, so that is all it is told.
+    /// The answer for `negotiated`. The oldest version knows only tools, so it gets nothing else.
     pub fn new(
         negotiated: &'static str,
         capabilities: Capabilities,
@@ -96,14 +96,14 @@ impl<'a> InitializeResult<'a> {
     ) -> Self {
         let capabilities = match negotiated {
             version::LEGACY_OLDEST => Capabilities { tools: Some(ListChanged::default()), ..Capabilities::default() },
-            // Extensions came with the modern era.
+            // Extensions exist only in the modern era.
             _ => Capabilities { extensions: Map::new(), ..capabilities },
         };
         Self { protocol_version: negotiated, capabilities, server_info, instructions }
     }
 }
 
-/// The answer to `server/discover`; who the server is stands in `_meta`, as on every modern result.
+/// The answer to `server/discover`. The server's name is in `_meta`, as in every modern result.
 #[derive(Clone, Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct DiscoverResult {

@@ -5,29 +5,29 @@ use serde::{Serialize, Serializer};
 
 use crate::era::Params;
 
-/// How serious a log message is, least first.
+/// The severity of a log message, lowest first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum LogLevel {
-    /// For whoever is looking for a fault.
+    /// For debugging.
     Debug,
-    /// As it should be.
+    /// Normal operation.
     Info,
-    /// Normal, but worth a look.
+    /// Normal but significant.
     Notice,
-    /// Not yet a fault.
+    /// A warning.
     Warning,
-    /// A fault.
+    /// An error.
     Error,
-    /// A part has failed.
+    /// A component has failed.
     Critical,
-    /// Someone must act.
+    /// Someone must act now.
     Alert,
-    /// Nothing works.
+    /// The system is unusable.
     Emergency,
 }
 
 impl LogLevel {
-    /// Every level, least first.
+    /// Every level, lowest first.
     pub const ALL: [LogLevel; 8] = [
         LogLevel::Debug,
         LogLevel::Info,
@@ -58,7 +58,7 @@ impl LogLevel {
         Self::ALL.into_iter().find(|level| level.word() == word)
     }
 
-    /// The level that `logging/setLevel` asks for. It is checked and then forgotten: no door keeps state between requests.
+    /// The level in `logging/setLevel`. It is validated and then ignored, because no door keeps state between requests.
     pub fn read(params: &Params<'_>) -> Result<Self, Error> {
         let [level] = params.members(&["level"])?;
         Self::parse(&level.text()?).ok_or_else(|| level.must_be("a log level"))

@@ -1,8 +1,7 @@
-//! The shapes on the wire: what requests ask for and what results hold.
+//! The types on the wire: the params of requests and the content of results.
 //!
-//! Params are read from a [`crate::era::Params`] and name the parameter that is wrong. Results are written by
-//! [`crate::reply`], which adds what only modern answers carry; the types here hold what both eras share, and nothing in
-//! them knows a tenant, a tool or a store.
+//! Params are read from [`crate::era::Params`], and errors name the bad parameter. [`crate::reply`] writes results and adds the
+//! members of modern answers. The types here are shared by both eras and know no tenant, tool or store.
 
 mod completion;
 mod content;
@@ -30,17 +29,17 @@ pub use resources::{ReadResult, Resource, ResourceTemplate};
 pub use subscriptions::{Filter, ListenParams};
 pub use tools::{CallParams, CallResult, Tool, ToolAnnotations};
 
-/// Text that is written once into the program or made at run time.
+/// Text that is static or made at run time.
 pub type Text = Cow<'static, str>;
 
-/// One page of a list. `T` is the item's own type, or the JSON of one that was serialised before.
+/// One page of a list. `T` is the type of an item, or its serialised JSON.
 #[derive(Clone, Debug)]
 pub struct Page<'a, T> {
     /// The member that holds the items: `tools`, `resources`, `resourceTemplates` or `prompts`.
     pub member: &'static str,
     /// The items, in a stable order.
     pub items: &'a [T],
-    /// Where the next page starts, if there is one.
+    /// The cursor of the next page, if there is one.
     pub next_cursor: Option<&'a str>,
 }
 
@@ -56,7 +55,7 @@ impl<T: Serialize> Serialize for Page<'_, T> {
     }
 }
 
-/// The result of a method that has nothing to say (`ping`, `logging/setLevel`, `resources/subscribe`).
+/// The result of a method without content (`ping`, `logging/setLevel`, `resources/subscribe`).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Empty {}
 

@@ -1,4 +1,4 @@
-//! Notifications: what the server says without being asked, and the one a stdio client sends that means something.
+//! Notifications of the server, and the one notification of stdio clients that has an effect.
 
 use std::borrow::Cow;
 
@@ -11,12 +11,12 @@ use crate::model::{Filter, LogLevel, Text};
 use crate::object;
 use crate::reply;
 
-/// How far a call is. Values must rise from one to the next.
+/// The progress of a call. Values must increase.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Progress {
-    /// How far.
+    /// The progress so far.
     pub done: f64,
-    /// Of how much, if that is known.
+    /// The total, if known.
     pub total: Option<f64>,
     /// What is being done.
     pub message: Option<Text>,
@@ -25,18 +25,18 @@ pub struct Progress {
 /// A log message of one call.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Log {
-    /// How serious.
+    /// Its severity.
     pub level: LogLevel,
-    /// Which part speaks.
+    /// The component.
     pub logger: Option<Text>,
-    /// What it says: text, or anything else.
+    /// The message: text, or any other JSON.
     pub data: Value,
 }
 
-/// A change that streams of `subscriptions/listen` carry.
+/// A change notification on a stream of `subscriptions/listen`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Notice<'a> {
-    /// The stream is open, and this is what it will carry. Must come first.
+    /// The stream is open and will have these notifications. Must come first.
     Acknowledged(&'a Filter),
     /// The list of tools changed.
     ToolsChanged,
@@ -64,16 +64,15 @@ struct Number(f64);
 
 impl Serialize for Number {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        const EXACT_MAX: f64 = 9_007_199_254_740_992.0;
-        match self.0.fract() == 0.0 && self.0.abs() < EXACT_MAX {
-            true => serializer.serialize_i64(self.0 as i64),
-            false => serializer.serialize_f64(self.0),
+        match base::number::whole(self.0) {
+            Some(whole) => serializer.serialize_i64(whole),
+            None => serializer.serialize_f64(self.0),
         }
     }
 }
 
 impl Progress {
-    /// The notification, for the caller that gave `token`.
+    /// The notification for the caller's `token`.
     pub fn write(&self, token: &Id<'_>) -> Result<Vec<u8>, Error> {
         let params = ProgressParams {
             progress_token: token,
@@ -86,7 +85,7 @@ impl Progress {
 }
 
 impl Log {
-    /// The notification. Send it only to a caller that asked for this level or a lesser one.
+    /// The notification. Send it only to a caller that asked for this level or a lower one.
     pub fn write(&self) -> Result<Vec<u8>, Error> {
         #[derive(Serialize)]
         struct Params<'a> {
@@ -101,7 +100,7 @@ impl Log {
 }
 
 impl Notice<'_> {
-    /// Whether a stream that agreed to `filter` may carry it.
+    /// Whether a stream with `filter` includes it.
     pub fn passes(&self, filter: &Filter) -> bool {
         match self {
             Notice::Acknowledged(_) => true,
@@ -112,7 +111,7 @@ impl Notice<'_> {
         }
     }
 
-    /// The notification, on the stream that the request `subscription` opened.
+    /// The notification on the stream that the request `subscription` opened.
     pub fn write(&self, subscription: &Id<'_>) -> Result<Vec<u8>, Error> {
         #[derive(Serialize)]
         struct Params<'a> {
@@ -143,18 +142,18 @@ impl Notice<'_> {
     }
 }
 
-/// `notifications/cancelled`: on stdio the only way to give up a call. Over HTTP it is ignored, because there the
-/// connection says it, and any client could name any id.
+/// `notifications/cancelled`, the only way to cancel a call on stdio. Over HTTP it is ignored: closing the connection cancels a
+/// call there, and a client could name any id.
 #[derive(Clone, Debug)]
 pub struct Cancelled<'a> {
-    /// The request to give up.
+    /// The request to cancel.
     pub request: Id<'a>,
     /// Why.
     pub reason: Option<Cow<'a, str>>,
 }
 
 impl<'a> Cancelled<'a> {
-    /// Reads a notification; `None` when it is another one, or names no request.
+    /// Reads a notification; `None` if it is another one or names no request.
     pub fn read(told: &Notification<'a>) -> Option<Self> {
         if told.method != "notifications/cancelled" {
             return None;

@@ -13,39 +13,39 @@ use crate::model::{Content, InputResponses, Role, Text};
 /// One prompt of the list.
 #[derive(Clone, Debug, Serialize)]
 pub struct Prompt {
-    /// The name it is asked by.
+    /// Its name in requests.
     pub name: Text,
-    /// The name people read.
+    /// Its display name.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub title: Option<Text>,
-    /// What it is for.
+    /// Its description.
     pub description: Text,
-    /// What it takes.
+    /// Its arguments.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub arguments: Vec<PromptArgument>,
 }
 
-/// One argument of a prompt: always text.
+/// One argument of a prompt, which is always text.
 #[derive(Clone, Debug, Serialize)]
 pub struct PromptArgument {
     /// Its name.
     pub name: Text,
-    /// What it is for.
+    /// Its description.
     pub description: Text,
-    /// Whether the prompt needs it.
+    /// Whether it is required.
     pub required: bool,
 }
 
-/// What `prompts/get` asks.
+/// The params of `prompts/get`.
 #[derive(Clone, Debug)]
 pub struct GetPromptParams<'a> {
     /// The prompt.
     pub name: Cow<'a, str>,
     /// Its arguments.
     pub arguments: BTreeMap<String, String>,
-    /// Answers to what an earlier attempt asked for.
+    /// Answers to the questions of an earlier attempt.
     pub responses: InputResponses<'a>,
-    /// The state that came with those questions. Verify it before reading it.
+    /// The state of those questions. Verify it before use.
     pub request_state: Option<Cow<'a, str>>,
 }
 
@@ -62,10 +62,10 @@ impl<'a> GetPromptParams<'a> {
     }
 }
 
-/// A prompt, filled in.
+/// A prompt with its arguments filled in.
 #[derive(Clone, Debug, Serialize)]
 pub struct GetPromptResult {
-    /// What it is for.
+    /// Its description.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub description: Option<Text>,
     /// The conversation it starts.
@@ -75,8 +75,8 @@ pub struct GetPromptResult {
 /// One message of a prompt.
 #[derive(Clone, Debug, Serialize)]
 pub struct PromptMessage {
-    /// Who says it.
+    /// Its sender.
     pub role: Role,
-    /// What is said.
+    /// Its content.
     pub content: Content,
 }

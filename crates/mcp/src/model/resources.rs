@@ -8,36 +8,36 @@ use crate::model::{ResourceContents, Text};
 #[derive(Clone, Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Resource {
-    /// Its address.
+    /// Its URI.
     pub uri: Text,
     /// A short name.
     pub name: Text,
-    /// The name people read.
+    /// Its display name.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub title: Option<Text>,
-    /// What it is.
+    /// Its description.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub description: Option<Text>,
     /// Such as `text/plain`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub mime_type: Option<Text>,
-    /// How large it is, in bytes.
+    /// Its size in bytes.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub size: Option<u64>,
 }
 
-/// Addresses with a gap in them.
+/// A URI template.
 #[derive(Clone, Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ResourceTemplate {
-    /// The address, with `{gaps}`.
+    /// The URI, with `{variables}`.
     pub uri_template: Text,
     /// A short name.
     pub name: Text,
-    /// The name people read.
+    /// Its display name.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub title: Option<Text>,
-    /// What it is.
+    /// Its description.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub description: Option<Text>,
     /// Such as `text/plain`.
@@ -45,9 +45,9 @@ pub struct ResourceTemplate {
     pub mime_type: Option<Text>,
 }
 
-/// What was read. Never empty: a resource that is not there is an error that names its `uri`.
+/// The content of a resource. Never empty: a missing resource is an error that names its `uri`.
 #[derive(Clone, Debug, Serialize)]
 pub struct ReadResult {
-    /// The resource, or those inside it.
+    /// The resource, or the resources inside it.
     pub contents: Vec<ResourceContents>,
 }

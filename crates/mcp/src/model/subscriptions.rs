@@ -1,4 +1,4 @@
-//! `subscriptions/listen`: which changes a modern client wants to hear of.
+//! `subscriptions/listen`: the changes that a modern client subscribes to.
 
 use base::Error;
 use serde::Serialize;
@@ -8,7 +8,7 @@ use crate::era::Params;
 use crate::model::Capabilities;
 use crate::object::{self, Member};
 
-/// The kinds of change that a stream carries. Nothing that was not asked for may be sent.
+/// The kinds of changes on a stream. Only requested kinds may be sent.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Filter {
@@ -27,7 +27,7 @@ pub struct Filter {
 }
 
 impl Filter {
-    /// What the server agrees to: only what it says it announces.
+    /// The kinds that the server agrees to: only the ones it announces.
     pub fn agreed(mut self, capabilities: &Capabilities) -> Self {
         self.tools_list_changed &= capabilities.tools.is_some_and(|tools| tools.list_changed);
         self.prompts_list_changed &= capabilities.prompts.is_some_and(|prompts| prompts.list_changed);
@@ -39,15 +39,15 @@ impl Filter {
     }
 }
 
-/// What is asked.
+/// A subscription request.
 #[derive(Clone, Debug)]
 pub struct ListenParams {
-    /// The kinds of change.
+    /// The kinds of changes.
     pub filter: Filter,
 }
 
 impl ListenParams {
-    /// Reads the request. At most `uris_max` resources may be named: a stream is held in memory.
+    /// Reads the request. It may name at most `uris_max` resources, because a stream is kept in memory.
     pub fn read(params: &Params<'_>, uris_max: usize) -> Result<Self, Error> {
         const NAMES: [&str; 4] = ["toolsListChanged", "promptsListChanged", "resourcesListChanged", "resourceSubscriptions"];
         let [wanted] = params.members(&["notifications"])?;

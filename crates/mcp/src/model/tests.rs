@@ -1,8 +1,7 @@
-//! Every shape once, as it stands on the wire.
+//! Every type once, as it is on the wire.
 
 use expect_test::{Expect, expect};
 use serde_json::json;
-use serde_json::value::RawValue;
 
 use super::*;
 use crate::era::Params;
@@ -33,7 +32,7 @@ fn everything() -> Capabilities {
 }
 
 #[test]
-fn the_oldest_handshake_names_tools_and_nothing_else() {
+fn the_oldest_handshake_names_only_tools() {
     let server = ServerInfo { name: "toolcrib".to_owned(), version: "0.1.0".to_owned() };
     let read = |json| InitializeParams::read(&params(json)).unwrap().negotiated();
     check(
@@ -69,13 +68,13 @@ fn discovery() {
 
 #[test]
 fn lists() {
-    let schema: Box<RawValue> = serde_json::from_str(r#"{"type":"object"}"#).unwrap();
+    let schema = serde_json::json!({"type": "object"});
     let tool = Tool {
         name: "kits.list".into(),
         title: Some("List kits".into()),
         description: "lists".into(),
-        input_schema: schema.clone().into(),
-        output_schema: Some(schema.into()),
+        input_schema: &schema,
+        output_schema: Some(&schema),
         annotations: Some(ToolAnnotations { read_only_hint: Some(true), ..ToolAnnotations::default() }),
     };
     let kept = serde_json::value::to_raw_value(&tool).unwrap();
@@ -242,7 +241,7 @@ fn log_levels_are_ordered() {
 }
 
 #[test]
-fn subscriptions_agree_to_what_is_announced() {
+fn subscriptions_agree_to_announced_kinds() {
     let read = |json, uris_max| ListenParams::read(&params(json), uris_max);
     let wanted = r#"{"notifications":{"toolsListChanged":true,"promptsListChanged":true,"resourceSubscriptions":["a://b"]}}"#;
     let filter = read(wanted, 1).unwrap().filter.agreed(&everything());

@@ -1,7 +1,6 @@
 //! `tools/list` and `tools/call`.
 
 use std::borrow::Cow;
-use std::sync::Arc;
 
 use base::Error;
 use serde::Serialize;
@@ -11,28 +10,28 @@ use serde_json::value::{RawValue, to_raw_value};
 use crate::era::Params;
 use crate::model::{Content, InputResponses, Text};
 
-/// One tool of the list. Serialise it once and keep the JSON: schemas are large.
+/// One tool of the list. Serialise it once and keep the JSON, because schemas are large.
 #[derive(Clone, Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Tool {
-    /// The name it is called by.
-    pub name: Text,
-    /// The name people read.
+pub struct Tool<'a> {
+    /// Its name in calls.
+    pub name: Cow<'a, str>,
+    /// Its display name.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub title: Option<Text>,
-    /// What it does, for the model.
-    pub description: Text,
-    /// What it takes: an object schema. Legacy clients also want every property's schema to be an object.
-    pub input_schema: Arc<RawValue>,
-    /// What its `structuredContent` looks like.
+    pub title: Option<Cow<'a, str>>,
+    /// Its description, for the model.
+    pub description: Cow<'a, str>,
+    /// The schema of its arguments, an object schema. Legacy clients also require every property's schema to be an object.
+    pub input_schema: &'a Value,
+    /// The schema of its `structuredContent`.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub output_schema: Option<Arc<RawValue>>,
-    /// How it behaves.
+    pub output_schema: Option<&'a Value>,
+    /// Its behaviour.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub annotations: Option<ToolAnnotations>,
 }
 
-/// How a tool behaves: hints for the person who approves calls, never a promise.
+/// The behaviour of a tool: hints for the person who approves calls, not guarantees.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ToolAnnotations {
@@ -42,24 +41,24 @@ pub struct ToolAnnotations {
     /// It may destroy something.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub destructive_hint: Option<bool>,
-    /// Calling it twice does what calling it once does.
+    /// Calling it twice has the same effect as calling it once.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub idempotent_hint: Option<bool>,
-    /// It reaches beyond this server.
+    /// It accesses something outside this server.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub open_world_hint: Option<bool>,
 }
 
-/// What a call asks.
+/// The params of a call.
 #[derive(Clone, Debug)]
 pub struct CallParams<'a> {
     /// The tool.
     pub name: Cow<'a, str>,
-    /// Its arguments, unread; absent means none.
+    /// Its arguments, not parsed yet. Absent means none.
     pub arguments: Option<&'a RawValue>,
-    /// Answers to what an earlier attempt asked for.
+    /// Answers to the questions of an earlier attempt.
     pub responses: InputResponses<'a>,
-    /// The state that came with those questions. Verify it before reading it.
+    /// The state of those questions. Verify it before use.
     pub request_state: Option<Cow<'a, str>>,
 }
 
@@ -75,13 +74,13 @@ impl<'a> CallParams<'a> {
     }
 }
 
-/// What a call answers.
+/// The result of a call.
 #[derive(Clone, Debug, Default, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct CallResult {
-    /// What the model reads.
+    /// The content for the model.
     pub content: Vec<Content>,
-    /// What a program reads. Legacy clients take only an object here.
+    /// The content for programs. Legacy clients accept only an object here.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub structured_content: Option<Box<RawValue>>,
     /// Whether the tool failed.
@@ -90,12 +89,12 @@ pub struct CallResult {
 }
 
 impl CallResult {
-    /// A result that is only words.
+    /// A result with only text.
     pub fn text(text: impl Into<Text>) -> Self {
         Self { content: vec![Content::text(text)], ..Self::default() }
     }
 
-    /// Words, and the typed payload behind them.
+    /// Text and the typed payload.
     pub fn structured<T: Serialize>(text: impl Into<Text>, payload: &T) -> Result<Self, Error> {
         let payload = to_raw_value(payload).map_err(|error| Error::internal(format!("cannot serialise a payload: {error}")))?;
         Ok(Self { structured_content: Some(payload), ..Self::text(text) })
@@ -108,14 +107,14 @@ impl CallResult {
         Ok(result)
     }
 
-    /// The same, with one more block of words.
+    /// The same, with one more block of text.
     #[must_use]
     pub fn and_text(mut self, text: impl Into<Text>) -> Self {
         self.content.push(Content::text(text));
         self
     }
 
-    /// How much there is to send, but for names and escapes.
+    /// The approximate size in bytes, without member names and escapes.
     pub fn bytes(&self) -> usize {
         let content: usize = self.content.iter().map(Content::bytes).sum();
         content + self.structured_content.as_ref().map_or(0, |payload| payload.get().len())

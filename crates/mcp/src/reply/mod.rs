@@ -1,8 +1,8 @@
-//! Writes answers straight into bytes.
+//! Writes answers directly into bytes.
 //!
-//! A result's body is the same in both eras. What only modern results carry (`resultType`, `ttlMs`, `cacheScope`, the
-//! server's name in `_meta`) is stamped on while it is written, so a cached body serves both eras and a legacy answer
-//! cannot contain a modern member. For the same reason a body never has a `_meta` of its own.
+//! The body of a result is the same in both eras. The members of modern results (`resultType`, `ttlMs`, `cacheScope`, the
+//! server's name in `_meta`) are added while it is written. So a cached body serves both eras, and a legacy answer cannot have
+//! a modern member. For the same reason a body never has its own `_meta`.
 
 pub mod sse;
 
@@ -17,7 +17,7 @@ use crate::era::version::MODERN;
 use crate::message::Id;
 use crate::method::Method;
 
-/// Who we say we are (`serverInfo`).
+/// The server's name and version (`serverInfo`).
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct ServerInfo {
     /// The configured name.
@@ -26,7 +26,7 @@ pub struct ServerInfo {
     pub version: String,
 }
 
-/// What an era adds to a result.
+/// The members that an era adds to a result.
 #[derive(Clone, Copy, Debug)]
 pub struct Stamp<'a>(Option<Modern<'a>>);
 
@@ -39,7 +39,7 @@ struct Modern<'a> {
 }
 
 impl<'a> Stamp<'a> {
-    /// Nothing at all.
+    /// No members.
     pub const LEGACY: Stamp<'static> = Stamp(None);
 
     /// The stamp of a complete result of `method`.
@@ -56,7 +56,7 @@ impl<'a> Stamp<'a> {
     /// The stamp of a result that asks the caller for more.
     ///
     /// # Errors
-    /// Legacy clients, and other methods than those that may, have no such thing.
+    /// If the era is legacy, or the method cannot ask for more input.
     pub fn input_required(era: Era, method: Method, server: &'a ServerInfo) -> Result<Self, Error> {
         if era == Era::Legacy || !method.may_require_input() {
             let message = format!("this needs an answer from the client, which only protocol version {MODERN} can ask for");
@@ -65,13 +65,13 @@ impl<'a> Stamp<'a> {
         Ok(Self(Some(Modern { server, result_type: "input_required", ttl_ms: None, subscription: None })))
     }
 
-    /// The stamp of the result that ends the subscription opened by `subscription`, when the server shuts it.
+    /// The stamp of the result that ends a subscription when the server closes it.
     pub fn subscription_ended(server: &'a ServerInfo, subscription: &'a Id<'a>) -> Self {
         Self(Some(Modern { server, result_type: "complete", ttl_ms: None, subscription: Some(subscription) }))
     }
 }
 
-/// What a stamp adds to the body's own members.
+/// The members that a stamp adds to the body.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 struct Added<'a> {
@@ -93,7 +93,7 @@ struct AddedMeta<'a> {
 }
 
 impl Stamp<'_> {
-    /// Adds the members at the end of the object that `out` ends with.
+    /// Appends the members to the object at the end of `out`.
     fn press(&self, out: &mut Vec<u8>) -> Result<(), Error> {
         let Some(Modern { server, result_type, ttl_ms, subscription }) = self.0 else { return Ok(()) };
         while out.pop_if(|byte| byte.is_ascii_whitespace()).is_some() {}
@@ -104,7 +104,7 @@ impl Stamp<'_> {
         if out.last() != Some(&b'{') {
             out.push(b',');
         }
-        // What tools, resources and prompts a caller sees depends on its credential: nobody else may reuse the answer.
+        // Lists depend on the caller's credential, so nobody else may reuse the answer.
         let cache_scope = ttl_ms.map(|_| "private");
         let added = Added { result_type, ttl_ms, cache_scope, meta: AddedMeta { server, subscription } };
         let start = out.len();
@@ -123,7 +123,7 @@ pub fn result(id: &Id<'_>, stamp: &Stamp<'_>, body: &RawValue) -> Result<Vec<u8>
     Ok(out)
 }
 
-/// A result whose body is serialised on the way.
+/// A result whose body is serialised here.
 pub fn result_of<T: Serialize>(id: &Id<'_>, stamp: &Stamp<'_>, body: &T) -> Result<Vec<u8>, Error> {
     let mut out = head(id, "result", 256);
     push_json(&mut out, body)?;
@@ -136,7 +136,7 @@ pub fn result_of<T: Serialize>(id: &Id<'_>, stamp: &Stamp<'_>, body: &T) -> Resu
 pub fn error(id: &Id<'_>, failure: &Failure) -> Vec<u8> {
     let mut out = head(id, "error", 256);
     let body = Body { code: failure.code, message: &failure.message, data: &failure.data };
-    // A map of strings and values always serialises; were it ever not so, the code is what the caller needs most.
+    // A map of strings and values always serialises. If it ever fails, the code is the most important part.
     if push_json(&mut out, &body).is_err() {
         out = head(id, "error", 64);
         out.extend_from_slice(br#"{"code":-32603,"message":"the call failed inside the server"}"#);
@@ -152,7 +152,7 @@ struct Body<'a> {
     data: &'a serde_json::Map<String, serde_json::Value>,
 }
 
-/// A notification. It has no id, so nothing ever answers it.
+/// A notification. It has no id, so it is never answered.
 pub fn notification<T: Serialize>(method: &'static str, params: &T) -> Result<Vec<u8>, Error> {
     let mut out = Vec::with_capacity(256);
     out.extend_from_slice(br#"{"jsonrpc":"2.0","method":"#);
@@ -174,7 +174,7 @@ impl Batch {
         self.0.extend_from_slice(answer);
     }
 
-    /// The array; `None` when nothing wanted an answer (202).
+    /// The array; `None` if no element needs an answer (202).
     pub fn finish(mut self) -> Option<Vec<u8>> {
         if self.0.is_empty() {
             return None;

@@ -1,4 +1,4 @@
-//! What the answers look like, byte for byte.
+//! The exact bytes of answers.
 
 use serde_json::{Map, Value, json};
 
@@ -76,7 +76,7 @@ fn errors_keep_the_id_and_their_fields() {
 }
 
 #[test]
-fn batches_join_and_vanish() {
+fn batches_are_joined_and_empty_ones_vanish() {
     assert_eq!(Batch::default().finish(), None);
     let mut batch = Batch::default();
     batch.push(b"{}");

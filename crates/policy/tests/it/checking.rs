@@ -1,10 +1,10 @@
-//! What is wrong with a text, and where.
+//! Problems in a policy text, and their positions.
 
-use policy::{DOCUMENT_BYTES_MAX, STATEMENTS_MAX};
+use base::limits::{POLICY_BYTES_MAX, POLICY_STATEMENTS_MAX};
 
 use crate::support::model;
 
-/// `line:column` of every finding, with a word that its message holds.
+/// `line:column` of every finding, with a word of its message.
 fn check(text: &str, expected: &[(&str, &str)]) {
     let findings = model().check(text).expect_err(text);
     let found: Vec<String> = findings.iter().map(ToString::to_string).collect();
@@ -16,7 +16,7 @@ fn check(text: &str, expected: &[(&str, &str)]) {
 }
 
 #[test]
-fn a_misspelt_attribute_is_found_where_it_stands() {
+fn a_misspelt_attribute_is_found_at_its_position() {
     check(
         r#"// Grüße, 日本語 🦀
 permit (
@@ -38,7 +38,7 @@ permit (
 }
 
 #[test]
-fn every_finding_is_told() {
+fn every_problem_is_reported() {
     check(
         r#"permit(principal, action, resource) when { principal.a };
 
@@ -57,7 +57,7 @@ forbid(principal, action, resource) when { 1 + };
 }
 
 #[test]
-fn texts_that_say_nothing_are_refused() {
+fn empty_documents_are_refused() {
     for text in ["", "  \n", "// permit(principal, action, resource);", "\u{feff}"] {
         assert!(model().check(text).is_err(), "{text:?}");
     }
@@ -66,7 +66,7 @@ fn texts_that_say_nothing_are_refused() {
 }
 
 #[test]
-fn templates_are_refused_with_their_place() {
+fn templates_are_refused_with_their_position() {
     check(
         r#"permit(principal, action, resource);
 permit(principal == ?principal, action, resource);
@@ -77,7 +77,7 @@ permit(principal, action, resource in ?resource);"#,
 }
 
 #[test]
-fn names_of_statements_must_differ_and_read() {
+fn statement_names_must_be_unique_and_valid() {
     let permit = "permit(principal, action, resource);";
     check(&format!("@id(\"a\") {permit}\n@id(\"b\") {permit}\n @id(\"a\") {permit}"), &[("3:2", "`a` names two")]);
     check(&format!("@id(\"2\") {permit}\n{permit}"), &[("2:1", "`2` names two")]);
@@ -89,7 +89,7 @@ fn names_of_statements_must_differ_and_read() {
 }
 
 #[test]
-fn statements_are_told_with_name_and_place() {
+fn statements_have_names_and_positions() {
     let text = r#"permit(principal, action, resource);
 
   @note("; not the end")
@@ -108,17 +108,17 @@ fn statements_are_told_with_name_and_place() {
 }
 
 #[test]
-fn too_much_is_refused() {
+fn documents_beyond_the_limits_are_refused() {
     let permit = "permit(principal,action,resource);";
-    check(&format!("{permit}{}", " ".repeat(DOCUMENT_BYTES_MAX)), &[("1:1", "bytes")]);
-    let many = format!("{permit}\n").repeat(STATEMENTS_MAX);
+    check(&format!("{permit}{}", " ".repeat(POLICY_BYTES_MAX)), &[("1:1", "bytes")]);
+    let many = format!("{permit}\n").repeat(POLICY_STATEMENTS_MAX);
     let documents = [crate::support::document("p", many.clone())];
     assert_eq!(model().compile(&documents).flagged(), []);
     check(&format!("{many}{permit}"), &[("10001:1", "10000 statements")]);
 }
 
 #[test]
-fn nonsense_never_panics_and_is_always_told() {
+fn invalid_text_never_panics_and_is_always_reported() {
     for text in [
         "\"",
         "permit",
@@ -146,7 +146,7 @@ fn nonsense_never_panics_and_is_always_told() {
     }
 }
 
-/// What texts are made of.
+/// The pieces of random texts.
 const PIECES: &str =
     "permit|\\(|principal|,|action|resource|\\)|when|\\{|\\}|;|\"|\\\\|&&|\\|\\||!|context|\\.|input|==|1|-|@id|//|\n|ü";
 
@@ -161,7 +161,7 @@ proptest::proptest! {
 }
 
 #[test]
-fn what_is_odd_and_allowed_is_told_with_its_statement() {
+fn warnings_name_their_statement() {
     let text = "permit(principal, action, resource);
         permit(principal is User, action in Action::\"tool_call\", resource);
         permit(principal, action, resource) when { principal == Agent::\"a\u{202e}b\" };";

@@ -1,4 +1,4 @@
-//! Another build of Cedar, through Python, decides the same: a few hundred random sets, each with several requests.
+//! Another build of Cedar, in Python, makes the same decisions on a few hundred random sets with several requests each.
 
 use std::io::Write;
 use std::path::Path;
@@ -20,7 +20,7 @@ fn one<S: Strategy>(runner: &mut TestRunner, strategy: &S) -> S::Value {
     strategy.new_tree(runner).unwrap().current()
 }
 
-/// Asks the Python side about all sets at once.
+/// Sends all sets to the Python script at once.
 fn ask_python(sets: &Value) -> Value {
     let tests = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/python");
     let packages = PythonPackages::install(&tests.join("cedarpy.txt"));

@@ -1,4 +1,4 @@
-//! Sets of documents: names, hashes, and what becomes of them when the tools change.
+//! Sets of documents: names, hashes, and the effect of changed tools.
 
 use std::sync::Arc;
 
@@ -9,7 +9,7 @@ use crate::support::{NOW, actions, decide_note, document, log_only, model, names
 const PERMIT_ALL: &str = "permit(principal, action, resource);";
 
 #[test]
-fn determining_statements_have_the_names_of_their_documents() {
+fn deciding_statements_are_named_after_their_documents() {
     let documents = [
         document("one", PERMIT_ALL),
         document(
@@ -27,7 +27,7 @@ fn determining_statements_have_the_names_of_their_documents() {
 }
 
 #[test]
-fn the_hash_is_of_what_is_enforced() {
+fn the_hash_covers_enforced_documents() {
     let hash = |documents: &[Document]| model().compile(documents).hash().to_owned();
     let (a, b) = (document("a", PERMIT_ALL), document("b", "forbid(principal, action, resource);"));
     let usual = hash(&[a.clone(), b.clone()]);
@@ -57,7 +57,7 @@ fn modes_have_words() {
 }
 
 #[test]
-fn a_document_that_the_schema_moved_away_from_is_flagged_and_still_counts() {
+fn a_document_with_an_outdated_schema_is_flagged_and_enforced() {
     let text = r#"permit(principal, action in Action::"tool_call", resource);
 forbid(principal, action == Action::"gone", resource);
 forbid(principal, action == Action::"notes.write", resource) when { context.input.titel == "x" };"#;
@@ -77,7 +77,7 @@ forbid(principal, action == Action::"notes.write", resource) when { context.inpu
 }
 
 #[test]
-fn a_tool_that_comes_back_is_policed_as_before() {
+fn a_tool_that_returns_has_its_policies() {
     let text = "permit(principal, action == Action::\"bricks.list\", resource);";
     let without: Arc<Model> =
         Arc::new(Model::build(actions().into_iter().filter(|action| action.name != "bricks.list")).unwrap());
@@ -88,7 +88,7 @@ fn a_tool_that_comes_back_is_policed_as_before() {
 }
 
 #[test]
-fn documents_share_the_room_for_statements() {
+fn documents_share_the_limit_on_statements() {
     let half = format!("{PERMIT_ALL}\n").repeat(5_001);
     let compiled = model().compile(&[document("a", half.clone()), document("b", half), document("c", PERMIT_ALL)]);
     let decision = decide_note(&compiled, &note());
@@ -97,7 +97,7 @@ fn documents_share_the_room_for_statements() {
 }
 
 #[test]
-fn many_threads_ask_at_once() {
+fn many_threads_decide_at_once() {
     let rules: String = (0..200)
         .map(|number| {
             format!("permit(principal in Agent::\"agt_{number}\", action, resource) when {{ context.input has title }};\n")

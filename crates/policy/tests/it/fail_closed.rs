@@ -1,4 +1,4 @@
-//! Every way in which the answer is no.
+//! Every case in which the answer is no.
 
 use policy::{Document, Input, Reason};
 use serde_json::json;
@@ -8,7 +8,7 @@ use crate::support::{NOW, compiled, decide_note, document, log_only, model, name
 const PERMIT_ALL: &str = "permit(principal, action, resource);";
 
 #[test]
-fn every_way_to_a_no() {
+fn every_failure_denies() {
     let bad = |text: &str| vec![document("all", PERMIT_ALL), document("bad", text)];
     let cases: Vec<(&str, Vec<Document>, Reason)> = vec![
         ("no documents", vec![], Reason::NoPermit),
@@ -64,7 +64,7 @@ fn an_action_that_does_not_exist_is_denied() {
 }
 
 #[test]
-fn arguments_that_cedar_cannot_hold_are_denied_where_a_policy_reads_them() {
+fn unsupported_arguments_are_denied_if_a_policy_reads_them() {
     let reading = compiled("permit(principal, action, resource) unless { context.input has ratio && context.input has n };");
     let not_reading = compiled("permit(principal, action, resource) when { context.input has title };");
     for (member, value) in [
@@ -109,7 +109,7 @@ fn failures_never_quote_arguments() {
 }
 
 #[test]
-fn log_only_documents_change_nothing_and_are_told() {
+fn log_only_documents_have_no_effect_and_are_reported() {
     let permit = document("p", PERMIT_ALL);
     for (text, would_be) in [
         ("forbid(principal, action, resource);", Some((false, Reason::Forbidden, vec!["tried"]))),

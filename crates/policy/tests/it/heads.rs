@@ -1,4 +1,4 @@
-//! Every way to spell a head: it validates, and it matches whom and what it says.
+//! Every form of a head validates and matches the right principals and resources.
 
 use policy::{Input, Reason, STARTER};
 
@@ -50,7 +50,7 @@ fn heads_validate_and_match() {
 }
 
 #[test]
-fn a_principal_of_another_org_is_nobody_here() {
+fn a_principal_of_another_org_never_matches() {
     let compiled = compiled("permit(principal in Org::\"org_1\", action, resource);");
     let mut stranger = crate::support::session();
     stranger.org = base::OrgId::from_row("org_2");
@@ -58,7 +58,7 @@ fn a_principal_of_another_org_is_nobody_here() {
 }
 
 #[test]
-fn conditions_know_the_session_the_tool_and_the_call() {
+fn conditions_can_use_the_session_the_tool_and_the_call() {
     for (condition, matches) in [
         ("principal has label && principal.label == \"a\"", [true, false, false, false]),
         ("principal has workType && principal.workType == \"coding\"", [true, false, false, false]),
@@ -82,7 +82,7 @@ fn conditions_know_the_session_the_tool_and_the_call() {
 }
 
 #[test]
-fn a_label_that_changes_counts_at_once() {
+fn a_changed_label_takes_effect_at_once() {
     let compiled = compiled("permit(principal, action, resource) when { principal has label && principal.label == \"a\" };");
     let mut principal = crate::support::session();
     for (label, allowed) in [(Some("a"), true), (Some("b"), false), (None, false), (Some("a"), true)] {
@@ -94,7 +94,7 @@ fn a_label_that_changes_counts_at_once() {
 }
 
 #[test]
-fn the_starter_permits_the_own_tools_only() {
+fn the_starter_permits_only_own_tools() {
     assert_eq!(
         model().check(STARTER).unwrap().iter().map(|statement| statement.id("starter")).collect::<Vec<_>>(),
         ["starter#own-tools", "starter#discover-peers"]

@@ -54,12 +54,12 @@ fn conditions_read_typed_arguments() {
 }
 
 #[test]
-fn members_without_a_type_are_invisible() {
+fn untyped_members_are_invisible() {
     for member in ["mixed", "free", "anything", "unknown"] {
         let text = permit(&format!("context.input has {member} && context.input.{member} == context.input.{member}"));
         let mut arguments = note();
         arguments[member] = json!("x");
-        // `has` of an undeclared member is false to the validator, and to a call.
+        // `has` for an undeclared member is false for the validator and for a call.
         let decision = decide_note(&compiled(&text), &arguments);
         assert_eq!((decision.allowed, decision.errors), (false, vec![]), "{member}");
         assert!(model().check(&permit(&format!("context.input.{member} == 1"))).is_err(), "{member}");
@@ -71,7 +71,7 @@ fn members_without_a_type_are_invisible() {
 }
 
 #[test]
-fn optional_members_must_be_asked_for() {
+fn optional_members_need_a_has_check() {
     let findings = model().check(&permit("context.input.ratio == decimal(\"1.0\")")).unwrap_err();
     assert!(findings[0].message.contains("ratio"), "{findings:?}");
 }

@@ -1,4 +1,4 @@
-//! Listing: what depends on the arguments counts as favourable, the rest counts as ever.
+//! Listing: conditions on the arguments count as favourable, and the rest counts as usual.
 
 use policy::Input;
 use proptest::prelude::*;
@@ -21,10 +21,10 @@ fn conditions_on_arguments_are_favourable() {
     const ASKS: &str = "context.input.n > 3";
     let fill = |text: &str| text.replace("YES", YES).replace("NO", NO).replace("ASKS", ASKS);
     for (condition, permit_lists, forbid_lists) in [
-        // Without arguments: as it is.
+        // Without arguments: unchanged.
         ("YES", true, false),
         ("NO", false, true),
-        // With: in the caller's favour.
+        // With arguments: in the caller's favour.
         ("ASKS", true, true),
         ("!(ASKS)", true, true),
         ("!!(ASKS)", true, true),
@@ -43,7 +43,7 @@ fn conditions_on_arguments_are_favourable() {
         ("if NO then ASKS else NO", false, true),
         ("if NO then ASKS else YES", true, false),
         ("(if YES then ASKS else NO) && NO", false, true),
-        // Whatever else reads the arguments is one thing, with all that stands beside it.
+        // Any other expression that reads the arguments is replaced as a whole.
         ("(ASKS) == (NO)", true, true),
         ("[ASKS, NO].contains(true)", true, true),
         ("context.input.title like \"x*\"", true, true),
@@ -54,7 +54,7 @@ fn conditions_on_arguments_are_favourable() {
         ("context == context", true, true),
         ("context.input[\"n\"] > 3", true, true),
         ("{a: context.input.n} == {a: 1}", true, true),
-        // The call is known when listing.
+        // `context.call` is known when listing.
         ("context.call.door == \"session\"", true, false),
         ("context.call.door == \"agent\"", false, true),
         ("context.call.door == \"agent\" && ASKS", false, true),
@@ -77,7 +77,7 @@ fn conditions_on_arguments_are_favourable() {
 }
 
 #[test]
-fn a_failure_that_arguments_may_avoid_is_favourable_and_any_other_denies() {
+fn only_failures_that_depend_on_arguments_are_favourable() {
     const OVERFLOW: &str = "9223372036854775807 + 1 > 0";
     let permit_all = "permit(principal, action, resource);";
     assert!(listed(&format!("{permit_all} forbid(principal, action, resource) when {{ context.input.n > 3 && {OVERFLOW} }};")));
@@ -88,7 +88,7 @@ fn a_failure_that_arguments_may_avoid_is_favourable_and_any_other_denies() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(1_500))]
     #[test]
-    fn whatever_can_be_called_is_listed(
+    fn every_callable_tool_is_listed(
         statements in statements(),
         condition in condition(),
         arguments in prop::collection::vec(arguments(), 1..6),

@@ -1,4 +1,4 @@
-//! The one integration binary: policies as people write them, against decisions as the server asks for them.
+//! The integration tests: policies as people write them, and decisions as the server requests them.
 
 #![expect(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing, reason = "a test fails by panicking")]
 

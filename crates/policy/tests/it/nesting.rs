@@ -1,10 +1,11 @@
-//! Hostile nesting: refused with a finding, on half the stack of a server's thread.
+//! Hostile nesting is refused with a finding, on half the stack of a server's thread.
 
-use policy::{Input, NESTING_MAX, Reason};
+use base::limits::POLICY_NESTING_MAX;
+use policy::{Input, Reason};
 
 use crate::support::{NOW, document, model, note, session};
 
-/// Half the stack of a thread of the server's: the other half is for whoever asks.
+/// Half the stack of a server's thread. The other half is for the caller.
 const STACK_BYTES: usize = 1024 * 1024;
 
 fn on_half_a_stack<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> T {
@@ -15,7 +16,7 @@ fn permit(condition: &str) -> String {
     format!("permit(principal, action == Action::\"notes.write\", resource) when {{ {condition} }};")
 }
 
-/// Ways to nest a condition so and so many levels deep.
+/// Ways to nest a condition to this depth.
 fn nested(levels: usize) -> Vec<(&'static str, String)> {
     let chain = |operator: &str, operand: &str| vec![operand; levels + 1].join(operator);
     let wrapped = |open: &str, inner: &str, close: &str| format!("{}{inner}{}", open.repeat(levels), close.repeat(levels));
@@ -47,7 +48,7 @@ fn nested(levels: usize) -> Vec<(&'static str, String)> {
 }
 
 #[test]
-fn far_too_deep_is_refused_with_a_finding() {
+fn deep_nesting_is_refused_with_a_finding() {
     for (way, condition) in nested(100_000).into_iter().filter(|(_, condition)| condition.len() < 900_000) {
         on_half_a_stack(move || {
             let text = permit(&condition);
@@ -61,13 +62,13 @@ fn far_too_deep_is_refused_with_a_finding() {
 }
 
 #[test]
-fn whatever_is_not_refused_fits_on_the_stack() {
-    // From below the limit to above it: the last that is accepted is as deep as it gets, whatever the way counts.
-    for levels in (4..=NESTING_MAX + 2).rev().step_by(3).chain(1..4) {
+fn accepted_nesting_fits_on_the_stack() {
+    // From below the limit to above it: the last accepted one is the deepest possible.
+    for levels in (4..=POLICY_NESTING_MAX + 2).rev().step_by(3).chain(1..4) {
         for (way, condition) in nested(levels) {
             on_half_a_stack(move || {
                 for text in [permit(&condition), permit(&condition).replace("permit", "forbid").replace("when", "unless")] {
-                    // The validator walks the text, whatever it then says.
+                    // The validator walks the text, whatever its result is.
                     let _ = model().check(&text);
                     let compiled = model().compile(&[document("p", text.clone())]);
                     for input in [Input::Any, Input::These(&note())] {
@@ -82,9 +83,9 @@ fn whatever_is_not_refused_fits_on_the_stack() {
 }
 
 #[test]
-fn many_clauses_are_as_deep_as_they_are_many() {
+fn each_clause_adds_one_level() {
     let clauses = |count: usize| format!("permit(principal, action, resource){};", " when { true }".repeat(count));
-    assert!(model().check(&clauses(NESTING_MAX / 2)).is_ok());
+    assert!(model().check(&clauses(POLICY_NESTING_MAX / 2)).is_ok());
     on_half_a_stack(move || {
         let findings = model().check(&clauses(50_000)).unwrap_err();
         assert!(findings[0].message.contains("nests too deeply (more than"), "{}", findings[0]);
@@ -96,6 +97,6 @@ fn wide_is_not_deep() {
     let names: Vec<String> = (0..5_000).map(|number| format!("\"name {number}\"")).collect();
     let text = permit(&format!("[{}].contains(context.input.title)", names.join(", ")));
     assert!(model().check(&text).is_ok());
-    let chain = vec!["context.input.title == \"a\""; NESTING_MAX - 10].join(" || ");
+    let chain = vec!["context.input.title == \"a\""; POLICY_NESTING_MAX - 10].join(" || ");
     assert!(model().check(&permit(&chain)).is_ok(), "{:?}", model().check(&permit(&chain)));
 }

@@ -1,4 +1,4 @@
-//! Peers: their skills are called under `a2a_invoke`, seen under `a2a_discover`, stopped under `a2a_cancel`.
+//! Peers: calling their skills needs `a2a_invoke`, discovering them `a2a_discover`, and cancelling `a2a_cancel`.
 
 use policy::{ActionKind, ActionSpec, Compiled, Input, Model, Peer, Reason, STARTER};
 use serde_json::json;
@@ -7,7 +7,7 @@ use crate::support::{NOW, compiled, model, session};
 
 const SKILL: &str = "vercel_ops.deploy";
 
-/// Whether a skill may be called, seen, stopped; and its peer seen and stopped.
+/// Whether a skill may be called, discovered and cancelled, and its peer discovered and cancelled.
 fn rights(compiled: &Compiled) -> [bool; 5] {
     let (skill, peer) = (Peer::Skill(SKILL), Peer::Agent("vercel_ops"));
     let who = session();
@@ -21,7 +21,7 @@ fn rights(compiled: &Compiled) -> [bool; 5] {
 }
 
 #[test]
-fn each_right_is_its_own() {
+fn permissions_are_independent() {
     for (text, expected) in [
         (STARTER, [false, true, false, true, false]),
         ("permit(principal, action, resource);", [true; 5]),
@@ -60,7 +60,7 @@ fn each_right_is_its_own() {
 }
 
 #[test]
-fn tools_and_skills_that_nothing_has_are_found() {
+fn unknown_tools_and_skills_are_reported() {
     for (text, line, column, message) in [
         ("permit(principal, action, resource == Tool::\"bricks.lst\");", 1, 39, "there is no tool `bricks.lst`"),
         (
@@ -89,7 +89,7 @@ fn unknown_peers_are_denied() {
 }
 
 #[test]
-fn the_first_of_a_name_keeps_it_and_a_group_is_no_tool() {
+fn the_first_of_equal_names_wins_and_a_group_is_not_a_tool() {
     let schema = json!({"type": "object"});
     let tool =
         |name, read_only| ActionSpec { name, kind: ActionKind::Tool { read_only, destructive: false }, input_schema: &schema };

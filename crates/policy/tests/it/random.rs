@@ -1,6 +1,6 @@
-//! Random policies and requests, and what plain Cedar makes of them.
+//! Random policies and requests, and the decisions of plain Cedar on them.
 //!
-//! The policies need not validate: an attribute that a tool does not have is a failure at run time, which must deny.
+//! The policies need not validate: reading a missing attribute fails at run time, which must deny.
 
 use base::{Actor, Principal};
 use proptest::prelude::*;
@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use crate::support::{everyone, note};
 
-/// Conditions that look at the arguments.
+/// Conditions on the arguments.
 const ABOUT_INPUT: [&str; 12] = [
     "context.input.n > 3",
     "context.input.n + 9223372036854775807 > 0",
@@ -24,7 +24,7 @@ const ABOUT_INPUT: [&str; 12] = [
     "[context.input.n, 7].contains(7)",
 ];
 
-/// Conditions that do not.
+/// Conditions that do not depend on the arguments.
 const ABOUT_THE_REST: [&str; 16] = [
     "true",
     "(principal has label && principal.label == \"a\")",
@@ -116,7 +116,7 @@ pub(crate) fn statements() -> impl Strategy<Value = Vec<String>> {
     prop::collection::vec(statement(), 1..8)
 }
 
-/// Arguments that fit the tools of the world, members now and then missing.
+/// Valid arguments for the tools of these tests. Some members are missing now and then.
 pub(crate) fn arguments() -> impl Strategy<Value = Value> {
     let titles = prop::sample::select(vec!["hello", "bye", ""]);
     let ratios = prop::option::of(prop::sample::select(vec![1.5, 2.25, -3.0]));
@@ -136,13 +136,13 @@ pub(crate) fn arguments() -> impl Strategy<Value = Value> {
         })
 }
 
-/// Who, and the name of what.
+/// A principal and the name of an action.
 pub(crate) fn asked() -> impl Strategy<Value = (Principal, &'static str)> {
     let actions = prop::sample::select(vec!["notes.write", "notes.write", "bricks.list", "vercel_ops.deploy"]);
     (prop::sample::select(everyone().to_vec()), actions)
 }
 
-/// A request as plain Cedar takes it in JSON: principal, action, resource, context, and the entities of this principal.
+/// A request in plain Cedar's JSON form: principal, action, resource, context, and the entities of this principal.
 pub(crate) fn plain(principal: &Principal, action: &str, arguments: &Value) -> Value {
     let skill = action == "vercel_ops.deploy";
     let (kind, id) = uid(principal);
@@ -168,7 +168,7 @@ fn uid(principal: &Principal) -> (&'static str, String) {
     }
 }
 
-/// The declared members, as Cedar's JSON spells them.
+/// The declared members in Cedar's JSON form.
 fn plain_input(action: &str, arguments: &Value) -> Value {
     let mut input = json!({});
     let declared: &[&str] = match action {

@@ -1,4 +1,4 @@
-//! The schema as people read it.
+//! The schema text.
 
 use std::collections::BTreeMap;
 
@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use crate::support::{actions, model};
 
-/// The part of the schema text that is about one action.
+/// The part of the schema text for one action.
 fn about<'a>(text: &'a str, action: &str) -> &'a str {
     text.split("\n\n").find(|part| part.contains(&format!("action \"{action}\""))).unwrap()
 }
@@ -17,9 +17,9 @@ fn about<'a>(text: &'a str, action: &str) -> &'a str {
 fn an_action_has_the_types_of_its_tool() {
     expect![[r#"
         // Not visible here: input.anything; it has no type.
-        // Not visible here: input.flags.extra; it is an object of any members.
-        // Not visible here: input.free; it is an object of any members.
-        // Not visible here: input.mixed; it may be of several types.
+        // Not visible here: input.flags.extra; it is an object with arbitrary members.
+        // Not visible here: input.free; it is an object with arbitrary members.
+        // Not visible here: input.mixed; it can have several types.
         action "notes.write" in ["tool_call"] appliesTo {
           principal: [Session, Agent],
           resource: [Tool],
@@ -46,20 +46,20 @@ fn an_action_has_the_types_of_its_tool() {
 }
 
 #[test]
-fn the_order_of_the_tools_does_not_show() {
+fn the_order_of_tools_does_not_matter() {
     let mut reversed = actions();
     reversed.reverse();
     assert_eq!(Model::build(reversed).unwrap().schema_text(), model().schema_text());
 }
 
 #[test]
-fn the_schema_is_one_that_cedar_reads_with_nothing_to_remark() {
+fn cedar_accepts_the_schema_without_warnings() {
     let (_, warnings) = cedar_policy::SchemaFragment::from_cedarschema_str(model().schema_text()).unwrap();
     assert_eq!(warnings.map(|warning| warning.to_string()).collect::<Vec<_>>(), Vec::<String>::new());
     assert!(Model::build([]).is_ok(), "a server without tools has a schema too");
 }
 
-/// How each kind of JSON Schema is seen.
+/// The Cedar type of each kind of JSON Schema.
 #[test]
 fn json_schemas_become_types() {
     let cases: BTreeMap<&str, (Value, &str)> = [
@@ -108,7 +108,7 @@ fn json_schemas_become_types() {
 }
 
 #[test]
-fn endless_schemas_end() {
+fn huge_schemas_are_cut() {
     let mut deep = json!({"type": "string"});
     for _ in 0..120 {
         deep = json!({"type": "object", "properties": {"x": deep}});

@@ -1,5 +1,5 @@
-//! Leaving out what cannot match, and deciding over the rest one statement at a time, changes no decision: plain Cedar over the
-//! whole set says the same.
+//! Skipping statements that cannot match, and evaluating the rest one by one, changes no decision: plain Cedar decides the same
+//! over the whole set.
 
 use std::collections::BTreeSet;
 use std::str::FromStr;
@@ -12,7 +12,7 @@ use serde_json::Value;
 use crate::random::{arguments, asked, plain, statements};
 use crate::support::{NOW, document, model};
 
-/// What plain Cedar decides: the decision, the determining policies, the policies that failed.
+/// The result of plain Cedar: the decision, the determining policies, and the policies that failed.
 fn plain_cedar(policies: &PolicySet, request: &Value) -> (Decision, BTreeSet<String>, BTreeSet<String>) {
     let uid = |part: &str| EntityUid::from_json(request[part].clone()).unwrap();
     let context = Context::from_json_value(request["context"].clone(), None).unwrap();
@@ -28,7 +28,7 @@ fn plain_cedar(policies: &PolicySet, request: &Value) -> (Decision, BTreeSet<Str
     (response.decision(), reasons, errors)
 }
 
-/// Cedar counts from 0 and calls them policies.
+/// Cedar counts policies from 0.
 fn ours(ids: &BTreeSet<String>, count: usize) -> BTreeSet<String> {
     let number = |id: &String| id.trim_start_matches("policy").parse::<usize>().unwrap() + 1;
     ids.iter().map(|id| if count == 1 { "p".to_owned() } else { format!("p#{}", number(id)) }).collect()
@@ -37,7 +37,7 @@ fn ours(ids: &BTreeSet<String>, count: usize) -> BTreeSet<String> {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(1_000))]
     #[test]
-    fn plain_cedar_over_everything_decides_the_same(
+    fn plain_cedar_decides_the_same(
         statements in statements(),
         requests in prop::collection::vec((asked(), arguments()), 1..6),
     ) {
@@ -60,7 +60,7 @@ proptest! {
 }
 
 #[test]
-fn rules_for_others_cost_nothing_and_change_nothing() {
+fn rules_for_other_agents_change_nothing() {
     let others: String =
         (0..2_000).map(|number| format!("forbid(principal in Agent::\"agt_x{number}\", action, resource);\n")).collect();
     let own = "permit(principal in Agent::\"agt_1\", action, resource);";

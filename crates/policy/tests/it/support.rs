@@ -1,4 +1,4 @@
-//! A small world: an org with two projects, sessions, agents, tools and a peer.
+//! Test data: an org with two projects, sessions, agents, tools and a peer.
 
 use std::sync::{Arc, LazyLock};
 
@@ -41,7 +41,7 @@ static DEPLOY: LazyLock<Value> = LazyLock::new(|| json!({"type": "object", "prop
 
 static TAGS: LazyLock<Vec<String>> = LazyLock::new(|| vec!["ops".to_owned()]);
 
-/// The tools and skills of the world.
+/// The tools and skills.
 pub(crate) fn actions() -> Vec<ActionSpec<'static>> {
     let tool = |name, read_only, destructive, input_schema| ActionSpec {
         name,
@@ -83,7 +83,7 @@ pub(crate) fn session() -> Principal {
     principal("prj_1", Actor::Session { id: SessionId::from_row("ses_1"), agent, label, work_type, key: None })
 }
 
-/// A session in project `prj_2` of which nothing more is known.
+/// A session in project `prj_2` without any other attribute.
 pub(crate) fn plain_session() -> Principal {
     let id = SessionId::from_row("ses_2");
     principal("prj_2", Actor::Session { id, agent: None, label: None, work_type: None, key: None })
@@ -94,7 +94,7 @@ pub(crate) fn agent() -> Principal {
     principal("prj_1", Actor::Agent { id: AgentId::from_row("agt_1"), token: TokenId::from_row("tok_1") })
 }
 
-/// Agent `agt_2`, which works for the whole org.
+/// Agent `agt_2`, which belongs to the whole org.
 pub(crate) fn org_agent() -> Principal {
     let actor = Actor::Agent { id: AgentId::from_row("agt_2"), token: TokenId::from_row("tok_2") };
     Principal { project: None, ..principal("prj_1", actor) }
@@ -117,7 +117,7 @@ fn principal(project: &str, actor: Actor) -> Principal {
     }
 }
 
-/// Arguments that every tool of the world accepts.
+/// Arguments that every tool accepts.
 pub(crate) fn note() -> Value {
     json!({"title": "hello", "n": 5, "flags": {"urgent": true}, "tags": ["a", "b"], "ratio": 1.5})
 }

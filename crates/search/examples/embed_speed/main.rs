@@ -1,8 +1,8 @@
-//! How much processor time embedding takes, beside a plain f32 pass of the same shape in the same run.
+//! Measures the processor time of embedding, next to a plain f32 pass of the same shape in the same run.
 //!
 //! `cargo run --release --package search --example embed_speed`
 
-#![expect(clippy::indexing_slicing, reason = "a measurement, not the product")]
+#![expect(clippy::indexing_slicing, clippy::disallowed_macros, reason = "a measurement, not the product")]
 
 mod yardstick;
 
@@ -32,7 +32,7 @@ fn main() {
     for pieces in [9, 32, 70, 138, 256] {
         let text = "index ".repeat(pieces - 2);
         assert_eq!(model.pieces(&text), pieces);
-        // Turn by turn, so that a busy neighbour slows both.
+        // Alternating, so that a busy machine slows down both.
         let (mut ours, mut plain) = (Vec::new(), Vec::new());
         for _ in 0..ROUNDS {
             ours.push(timed(|| model.vector(&text)));
@@ -60,7 +60,7 @@ fn main() {
     println!("resident at the end, yardstick included: {} kB", resident());
 }
 
-/// What the work takes of this thread's processor time: neighbours on the machine do not count.
+/// The processor time of the work on this thread. Other processes do not count.
 fn timed<T>(work: impl FnOnce() -> T) -> Duration {
     let now = || Duration::try_from(clock_gettime(ClockId::ThreadCPUTime)).unwrap_or_default();
     let start = now();
@@ -68,7 +68,7 @@ fn timed<T>(work: impl FnOnce() -> T) -> Duration {
     now() - start
 }
 
-/// Resident memory in kB, where the system tells it.
+/// Resident memory in kB, if the system reports it.
 fn resident() -> usize {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"));

@@ -1,5 +1,5 @@
-//! The yardstick: the same passes in f32, with a good library for matrices and otherwise plain loops. Its weights are
-//! arbitrary, because only the time counts.
+//! The yardstick: the same passes in f32, with a good matrix library and otherwise plain loops. Its weights are arbitrary,
+//! because only the time counts.
 
 use ndarray::{Array2, Axis, Slice};
 
@@ -8,7 +8,8 @@ const WIDTH: usize = 384;
 const INNER: usize = 1_536;
 const HEAD: usize = 32;
 
-/// Weights of all layers in f32, 42 MB: for queries, keys and values, for what was seen, and for the inner part and back.
+/// Weights of all layers in f32, 42 MB: for queries, keys and values, for the attention output, and for the inner part and
+/// back.
 pub(crate) struct Yardstick {
     layers: Vec<[Array2<f32>; 4]>,
 }
@@ -26,7 +27,7 @@ impl Yardstick {
             let looked = attention(&state.dot(looks));
             add_and_normalise(&mut state, &looked.dot(seen));
             let mut wide = state.dot(inner);
-            // The usual approximation by tanh; the exact function is slower.
+            // The usual tanh approximation. The exact function is slower.
             wide.mapv_inplace(|x| x * 0.5 * (1.0 + (0.797_884_6 * (x + 0.044_715 * x * x * x)).tanh()));
             add_and_normalise(&mut state, &wide.dot(outer));
         }

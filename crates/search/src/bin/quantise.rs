@@ -1,4 +1,6 @@
-//! Writes the weights file anew: `quantise FOLDER FILE`, with `model.safetensors` and `vocab.txt` in the folder.
+//! Rebuilds the weights file: `quantise FOLDER FILE`, with `model.safetensors` and `vocab.txt` in the folder.
+
+#![expect(clippy::disallowed_macros, reason = "a program for developers")]
 
 use std::path::Path;
 use std::process::ExitCode;

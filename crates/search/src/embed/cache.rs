@@ -1,7 +1,8 @@
-//! Vectors of texts that come again: those that somebody waits for. What is embedded in batches is kept elsewhere and comes once.
+//! A cache for vectors of repeated texts, such as queries. Texts that are embedded in batches come only once and are not
+//! cached.
 //!
-//! The cache holds no text: it knows one by two 64-bit hashes under random keys of this process, so nobody can prepare two texts
-//! that are taken for one another.
+//! The cache stores no text. Its key is two 64-bit hashes with random keys of this process, so nobody can prepare two texts
+//! that collide.
 
 use std::fmt;
 use std::hash::{BuildHasher, RandomState};
@@ -11,7 +12,7 @@ use quick_cache::sync::Cache;
 
 use super::{Embedder, Embedding};
 
-/// An embedder that remembers its last vectors, up to a number of them.
+/// An embedder that caches its last vectors, up to a limit.
 pub struct Cached<E> {
     embedder: E,
     keys: [RandomState; 2],
@@ -19,12 +20,12 @@ pub struct Cached<E> {
 }
 
 impl<E: Embedder> Cached<E> {
-    /// Remembers up to `capacity` vectors.
+    /// Caches up to `capacity` vectors.
     pub fn new(embedder: E, capacity: usize) -> Self {
         Self { embedder, keys: [RandomState::new(), RandomState::new()], vectors: Cache::new(capacity) }
     }
 
-    /// The vector of a text, if it is remembered.
+    /// The vector of a text, if it is cached.
     pub fn remembered(&self, text: &str) -> Option<Embedding> {
         self.vectors.get(&self.key(text))
     }
@@ -101,21 +102,21 @@ mod tests {
     }
 
     #[test]
-    fn a_failure_is_not_remembered() {
+    fn a_failure_is_not_cached() {
         let cached = Cached::new(Counting::default(), 10);
         assert!(cached.embed("").is_err() && cached.embed("").is_err());
         assert_eq!(cached.embedder.0.load(Ordering::Relaxed), 2);
     }
 
     #[test]
-    fn batches_take_no_room() {
+    fn batches_are_not_cached() {
         let cached = Cached::new(Counting::default(), 10);
         assert_eq!(cached.embed_batch(&["one", "two"]).unwrap().iter().flatten().count(), 2);
         assert!(cached.remembered("one").is_none());
     }
 
     #[test]
-    fn it_stays_as_small_as_it_was_told() {
+    fn the_cache_keeps_its_capacity() {
         let cached = Cached::new(Counting::default(), 10);
         (0..1_000).for_each(|number| drop(cached.embed(&number.to_string()).unwrap()));
         assert!(cached.vectors.len() <= 10);

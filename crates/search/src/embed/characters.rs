@@ -1,12 +1,12 @@
-//! What the model's tokenizer does to characters before it looks for words: BERT, uncased.
+//! Normalises characters as the model's tokenizer does before it looks for words: BERT, uncased.
 //!
-//! Control characters go, ideographs stand alone, accents are stripped and letters made small. One character at a time and on
-//! demand: of a long text only the beginning that is needed is read.
+//! It drops control characters, separates ideographs, strips accents and converts to lower case. It works on one character at a
+//! time, so only the needed part of a long text is read.
 
 use unicode_normalization::UnicodeNormalization;
 use unicode_properties::{GeneralCategory, GeneralCategoryGroup, UnicodeGeneralCategory};
 
-/// The characters of a text as the model knows them, with a space wherever a word ends without punctuation.
+/// The normalised characters of a text, with a space wherever a word ends without punctuation.
 pub(super) fn cleaned(text: &str) -> impl Iterator<Item = char> {
     text.chars()
         .filter(|character| !is_dropped(*character))
@@ -16,7 +16,7 @@ pub(super) fn cleaned(text: &str) -> impl Iterator<Item = char> {
         .flat_map(char::to_lowercase)
 }
 
-/// Whether a character is a word of its own.
+/// Whether a character is a separate word.
 pub(super) fn is_punctuation(character: char) -> bool {
     character.is_ascii_punctuation() || character.general_category_group() == GeneralCategoryGroup::Punctuation
 }
@@ -28,7 +28,7 @@ fn is_dropped(character: char) -> bool {
     character == char::REPLACEMENT_CHARACTER || (control && !blank)
 }
 
-/// An ideograph between spaces, any blank as a space, any other character as it is.
+/// An ideograph between spaces, any white space as a space, any other character unchanged.
 fn spaced(character: char) -> impl Iterator<Item = char> {
     let (before, character, after) = match character {
         ideograph if is_ideograph(ideograph) => (Some(' '), ideograph, Some(' ')),
@@ -38,7 +38,7 @@ fn spaced(character: char) -> impl Iterator<Item = char> {
     before.into_iter().chain([character]).chain(after)
 }
 
-/// The blocks of unified ideographs that the tokenizer of the model knows, with the gap it has at U+2B820.
+/// The blocks of unified ideographs that the model's tokenizer knows, including its gap at U+2B820.
 fn is_ideograph(character: char) -> bool {
     matches!(
         u32::from(character),

@@ -1,37 +1,37 @@
-//! What any embedder can do, and what a vector is.
+//! The interface of embedders, and the type of vectors.
 
 use std::ops::Deref;
 use std::sync::Arc;
 
 use base::Result;
 
-/// Turns texts into vectors. Vectors of different models must never be compared: keep the model's name with each.
+/// Turns texts into vectors. Never compare vectors of different models: store the model's name with each.
 ///
-/// Embedding takes milliseconds at best, and another machine may have to be asked: call it where a thread may be busy. An error of
-/// the kind `unavailable` may be over later; any other says that this text has no vector.
+/// Embedding takes milliseconds at best and may need another machine, so call it on a blocking thread. An error of kind
+/// `unavailable` may go away later. Any other error means that this text has no vector.
 pub trait Embedder: Send + Sync {
-    /// The model's name, with whatever decides over its vectors: the same name means comparable vectors.
+    /// The model's name, including everything that affects its vectors: vectors with the same name are comparable.
     fn model(&self) -> &str;
 
-    /// How many numbers its vectors have.
+    /// The number of components of its vectors.
     fn dimension(&self) -> usize;
 
-    /// Whether embedding mostly waits for another machine, and leaves the processors of this one free.
+    /// Whether embedding mostly waits for another machine and needs no local processor.
     fn is_remote(&self) -> bool {
         false
     }
 
-    /// The vector of a text that somebody waits for.
+    /// The vector of a text for a waiting caller.
     fn embed(&self, text: &str) -> Result<Embedding>;
 
-    /// The vectors of many texts that nobody waits for, in their order. A text that the model refuses has none, and holds up no other;
-    /// an error means that all of them may be tried again.
+    /// The vectors of many texts in the background, in order. A text that the model refuses has none and does not affect the
+    /// others. An error means that all of them can be retried.
     fn embed_batch(&self, texts: &[&str]) -> Result<Vec<Option<Embedding>>> {
         texts.iter().map(|text| self.embed(text).map(Some)).collect()
     }
 }
 
-/// A vector of length 1. Clones share their numbers.
+/// A vector of length 1. Clones share their memory.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Embedding(Arc<[f32]>);
 
@@ -45,7 +45,7 @@ impl Embedding {
         Self(numbers.into())
     }
 
-    /// The first `dimension` numbers as a vector of its own; the whole vector if it has no more than that.
+    /// The first `dimension` components as a new vector; the whole vector if it has no more.
     #[must_use]
     pub fn cut(&self, dimension: usize) -> Self {
         match self.0.get(..dimension) {
@@ -54,7 +54,7 @@ impl Embedding {
         }
     }
 
-    /// How alike two vectors of one model point: 1 in the same direction, 0 at right angles.
+    /// The cosine of two vectors of one model: 1 in the same direction, 0 at right angles.
     pub fn cosine(&self, other: &Self) -> f32 {
         simd::dot_f32(&self.0, &other.0)
     }
@@ -73,7 +73,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn vectors_have_length_one_also_when_they_are_cut() {
+    fn vectors_have_length_one_even_after_a_cut() {
         let vector = Embedding::new(vec![3.0, 4.0, 12.0]);
         assert!((vector.cosine(&vector) - 1.0).abs() < 1e-6);
         let cut = vector.cut(2);

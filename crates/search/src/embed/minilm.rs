@@ -1,8 +1,8 @@
 //! The forward pass of all-MiniLM-L6-v2, on one thread.
 //!
-//! Vectors of its word pieces go through six layers, in each of which every piece looks at all others and is then transformed by
-//! itself; their mean is the text's vector. Weights are bytes and are read in place; what a text needs of memory is kept for
-//! the next one.
+//! The vectors of a text's word pieces pass through six layers. In each layer every piece attends to all others and is then
+//! transformed on its own. The mean of the pieces is the text's vector. Weights are bytes and are read in place. Scratch memory
+//! is reused for the next text.
 
 use std::fmt;
 use std::sync::{Mutex, PoisonError};
@@ -13,13 +13,13 @@ use simd::{Activations, Attention};
 use super::weights::{self, Layer, Weights};
 use super::{Embedder, Embedding, wordpiece};
 
-/// The name of the model, and the number of our quantisation of it: it changes with every change of the vectors.
+/// The name of the model with the number of our quantisation, which changes with every change of the vectors.
 const MODEL: &str = "all-MiniLM-L6-v2/q8-1";
 
-/// Pieces that go through the wide inner part of a layer at once, so that their numbers stay in the second-level cache.
+/// The number of pieces that pass through the wide inner part of a layer at once, so that their data stays in the L2 cache.
 const BLOCK: usize = 48;
 
-/// How many texts' worth of scratch space waits for the next text; 2 MB each after a long one.
+/// The number of scratch buffers to keep for later texts. Each takes 2 MB after a long text.
 const SCRATCH_KEPT: usize = 2;
 
 /// The bundled embedder.
@@ -29,18 +29,18 @@ pub struct MiniLm {
 }
 
 impl MiniLm {
-    /// The embedder with the bundled weights. Costs microseconds: nothing is read before a text needs it.
+    /// The embedder with the bundled weights. This takes microseconds, because nothing is read before a text needs it.
     pub fn bundled() -> Result<Self> {
         let weights = weights::bundled().ok_or_else(|| Error::internal("the bundled embedding model is not readable"))?;
         Ok(Self { weights, scratch: Mutex::default() })
     }
 
-    /// Whether the bundled weights are those that were bundled. Reads all 23 MB of them.
+    /// Whether the bundled weights are intact. This reads all 23 MB of them.
     pub fn is_intact() -> bool {
         weights::is_intact()
     }
 
-    /// The vector of a text, of which the first 256 word pieces count.
+    /// The vector of a text. Only its first 256 word pieces count.
     pub fn vector(&self, text: &str) -> Embedding {
         let mut scratch = self.scratch.lock().unwrap_or_else(PoisonError::into_inner).pop().unwrap_or_default();
         wordpiece::cut(&self.weights.vocabulary, text, &mut scratch.pieces);
@@ -52,7 +52,8 @@ impl MiniLm {
         embedding
     }
 
-    /// How many word pieces of a text the model reads, with the two that frame it: what its vector costs grows with them.
+    /// The number of word pieces of a text that the model reads, including the two that frame it. The cost of a vector grows
+    /// with it.
     pub fn pieces(&self, text: &str) -> usize {
         let mut pieces = Vec::new();
         wordpiece::cut(&self.weights.vocabulary, text, &mut pieces);
@@ -80,15 +81,15 @@ impl fmt::Debug for MiniLm {
     }
 }
 
-/// What a text needs of memory. Each field is filled before it is read, whatever the text before left there.
+/// The scratch memory for a text. Each field is filled before it is read, so earlier content does not matter.
 #[derive(Default)]
 struct Scratch {
     pieces: Vec<u16>,
-    /// One row per piece: the state that goes from layer to layer.
+    /// One row per piece: the state between layers.
     state: Vec<f32>,
     activations: Activations,
     attention: Attention,
-    /// What each row looks for, is found by, and tells.
+    /// Queries, keys and values of each row.
     looks: Vec<f32>,
     seen: Vec<f32>,
     inner: Vec<f32>,
@@ -106,11 +107,11 @@ impl Scratch {
         for row in self.state.chunks_exact(weights.width) {
             sum.iter_mut().zip(row).for_each(|(sum, value)| *sum += value);
         }
-        // The mean has the direction of the sum, and the direction is all that is wanted.
+        // The sum has the direction of the mean, and only the direction matters.
         Embedding::new(sum)
     }
 
-    /// The vectors of the pieces, plus those of their positions.
+    /// The vectors of the pieces plus the vectors of their positions.
     fn look_up(&mut self, weights: &Weights<'_>) {
         let width = weights.width;
         self.state.clear();
@@ -122,7 +123,7 @@ impl Scratch {
         simd::normalise(&mut self.state, weights.norm.weights, weights.norm.biases);
     }
 
-    /// Every piece looks at all others.
+    /// Every piece attends to all others.
     fn look_around(&mut self, layer: &Layer<'_>, width: usize) {
         self.activations.quantise(&self.state, width);
         layer.looks.multiply(&self.activations, &mut self.looks);
@@ -132,7 +133,7 @@ impl Scratch {
         simd::add_and_normalise(&mut self.state, &self.change, layer.seen_norm.weights, layer.seen_norm.biases);
     }
 
-    /// Every piece is transformed by itself.
+    /// Every piece is transformed on its own.
     fn transform(&mut self, layer: &Layer<'_>, width: usize) {
         for block in self.state.chunks_mut(BLOCK * width) {
             self.activations.quantise(block, width);

@@ -1,14 +1,14 @@
-//! Texts as vectors: texts that mean alike get vectors that point alike.
+//! Embeddings: texts with a similar meaning get similar vectors.
 //!
-//! The bundled embedder is all-MiniLM-L6-v2, quantised by us and compiled into the binary: no download, no other process, the
-//! same bits on every machine. It reads the first 256 word pieces of a text. Nothing here does I/O or keeps a text.
+//! The bundled embedder is all-MiniLM-L6-v2, quantised by us and compiled into the binary: no download, no other process, and
+//! the same bits on every machine. It reads the first 256 word pieces of a text. Nothing here does I/O or stores a text.
 //!
-//! | room | holds |
+//! | module | purpose |
 //! |---|---|
-//! | `embedder` | what any embedder can do, and what a vector is |
-//! | `cache` | vectors of texts that come again |
+//! | `embedder` | the interface of embedders, and the type of vectors |
+//! | `cache` | a cache for vectors of repeated texts |
 //! | `minilm` | the forward pass |
-//! | `weights` | the weights file, read where it lies |
+//! | `weights` | the weights file, read in place |
 //! | `wordpiece`, `characters`, `vocabulary` | from text to word pieces |
 
 mod cache;

@@ -1,28 +1,29 @@
-//! The word pieces that the model knows, looked up in a hash table that lies ready in the weights file.
+//! The word pieces of the model, in a hash table inside the weights file.
 
-/// A slot of the table that holds no piece.
+/// An empty slot of the table.
 pub(super) const EMPTY: u16 = u16::MAX;
-/// The longest piece that may be looked up, in characters. The vocabulary's longest has 18.
+/// The maximum length of a piece for lookups, in characters. The longest piece of the vocabulary has 18.
 pub(crate) const PIECE_CHARACTERS_MAX: usize = 24;
 
-/// What begins a piece that continues a word.
+/// The prefix of a piece that continues a word.
 const CONTINUED: &str = "##";
 
 /// The vocabulary, borrowed from the weights file.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Vocabulary<'a> {
-    /// Where each piece begins in the text, and where the last one ends.
+    /// The start of each piece in the text, and the end of the last one.
     pub(super) starts: &'a [u32],
     pub(super) text: &'a [u8],
-    /// Numbers of pieces, each at the first free slot from its hash on. A power of two, and never full.
+    /// The numbers of pieces, each in the first free slot after its hash. The number of slots is a power of two, and some are
+    /// always free.
     pub(super) slots: &'a [u16],
 }
 
 impl Vocabulary<'_> {
-    /// The longest piece that begins the word, or that continues one with it: its number, and how many bytes of the word it is.
+    /// The longest piece at the start of `word`, or at the start of its continuation: its number, and its length in bytes.
     pub(super) fn longest(&self, word: &str, continued: bool) -> Option<(u16, usize)> {
         let prefix = if continued { CONTINUED } else { "" };
-        // The hash of each beginning of the word, in one pass; then from the longest on.
+        // The hash of each prefix of the word, in one pass, and then lookups from the longest prefix on.
         let mut beginnings = [(0, 0); PIECE_CHARACTERS_MAX];
         let mut hash = prefix.bytes().fold(HASH_START, hashed);
         let mut count = 0;
@@ -55,7 +56,7 @@ impl Vocabulary<'_> {
     }
 }
 
-/// FNV-1a: good enough for words that are known beforehand, and it can be continued.
+/// FNV-1a: good enough for known words, and it can be computed incrementally.
 const HASH_START: u32 = 0x811C_9DC5;
 
 fn hashed(hash: u32, byte: u8) -> u32 {
@@ -63,11 +64,12 @@ fn hashed(hash: u32, byte: u8) -> u32 {
 }
 
 fn slot_of(hash: u32, slots: usize) -> usize {
-    // The upper bits are mixed in, because the lower ones alone repeat themselves.
+    // The upper bits are mixed in, because the lower ones alone repeat.
     (hash ^ (hash >> 16)) as usize & slots.saturating_sub(1)
 }
 
-/// The hash table over pieces, for the weights file: more than twice as many slots as pieces. None if there are too many pieces.
+/// The hash table of pieces for the weights file, with more than twice as many slots as pieces. `None` if there are too many
+/// pieces.
 #[cfg(any(test, feature = "rebuild"))]
 pub(crate) fn slots(pieces: &[&str]) -> Option<Vec<u16>> {
     let size = (2 * pieces.len() + 1).next_power_of_two();

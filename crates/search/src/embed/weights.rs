@@ -1,7 +1,7 @@
-//! The weights file, read where it lies: nothing is copied, so only the pages that a text needs are ever in memory.
+//! The weights file, read in place: nothing is copied, so only the pages that a text needs are in memory.
 //!
-//! A header of 128 bytes, then sections in a fixed order, each beginning at a multiple of 64 bytes; their lengths follow from the
-//! dimensions. Numbers are little-endian.
+//! A header of 128 bytes, then sections in a fixed order, each at a multiple of 64 bytes. The dimensions determine their
+//! lengths. Numbers are little-endian.
 //!
 //! | bytes | header |
 //! |---|---|
@@ -29,29 +29,29 @@ use simd::{HEAD, Matrix, view};
 use super::vocabulary::Vocabulary;
 use super::wordpiece::PIECES_MAX;
 
-/// Bytes of the header.
+/// The size of the header in bytes.
 const HEADER: usize = 128;
-/// Where sections may begin.
+/// The alignment of sections.
 pub(crate) const PAGE: usize = 64;
 
 const MAGIC: &[u8] = b"TCMINILM";
 const VERSION: u32 = 1;
 
 #[cfg(target_endian = "big")]
-compile_error!("the weights file is read where it lies, and its numbers are little-endian");
+compile_error!("the weights file is read in place and needs a little-endian machine");
 
 #[repr(C, align(64))]
 struct Aligned<Bytes: ?Sized>(Bytes);
 
 static FILE: &Aligned<[u8]> = &Aligned(*include_bytes!("../../model/all-MiniLM-L6-v2.q8"));
 
-/// The bundled weights. None would mean that the binary was built with something else in their place.
+/// The bundled weights. `None` means that the binary was built with a wrong file.
 pub(super) fn bundled() -> Option<&'static Weights<'static>> {
     static WEIGHTS: LazyLock<Option<Weights<'static>>> = LazyLock::new(|| Weights::read(&FILE.0));
     WEIGHTS.as_ref()
 }
 
-/// Whether the sections of the bundled file are those that its header was written for.
+/// Whether the sections of the bundled file match the checksum in its header.
 pub(super) fn is_intact() -> bool {
     let parts = FILE.0.split_at_checked(HEADER);
     parts.is_some_and(|(header, sections)| header.get(64..96) == Some(Sha256::digest(sections).as_slice()))
@@ -69,7 +69,7 @@ pub(crate) struct Dimensions {
 }
 
 impl Dimensions {
-    /// The header of a file with this checksum. None if a size is beyond 32 bits.
+    /// The header of a file with this checksum. `None` if a size exceeds 32 bits.
     #[cfg(any(test, feature = "rebuild"))]
     pub(crate) fn header(self, checksum: &[u8]) -> Option<Vec<u8>> {
         let sizes = [self.layers, self.width, self.inner, self.pieces, self.positions, self.text];
@@ -123,8 +123,8 @@ pub(super) struct Weights<'a> {
 }
 
 impl<'a> Weights<'a> {
-    /// Reads a file. None if it is not one of ours, or not whole. Its checksum is not looked at, because that would bring every page
-    /// into memory: see [`is_intact`].
+    /// Reads a file. `None` if it is not one of ours or not complete. It does not check the checksum, because that would load every
+    /// page into memory: see [`is_intact`].
     pub(super) fn read(file: &'a [u8]) -> Option<Self> {
         let (header, sections) = file.split_at_checked(HEADER)?;
         let sizes = Dimensions::read(header)?;
@@ -157,7 +157,7 @@ impl<'a> Weights<'a> {
     }
 }
 
-/// What is left to read.
+/// The unread rest of the file.
 struct Sections<'a>(&'a [u8]);
 
 impl<'a> Sections<'a> {
@@ -186,7 +186,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_bundled_file_is_whole() {
+    fn the_bundled_file_is_complete() {
         assert!(is_intact());
         let weights = bundled().unwrap();
         assert_eq!((weights.width, weights.layers.len(), weights.word_scales.len()), (384, 6, 30_522));

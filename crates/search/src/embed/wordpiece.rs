@@ -1,23 +1,23 @@
-//! From text to word pieces, as the model was trained with: words are cut into the longest pieces that are known.
+//! Splits text into word pieces as in the training of the model: a word is split into the longest known pieces.
 //!
-//! Only what the model reads is cut: a text of any size costs no more than reading it once, and mostly much less. Names of special
-//! tokens in a text, such as `[SEP]`, are words like any other.
+//! Only the part that the model reads is split, so a text of any size costs at most one pass, and mostly much less. Names of
+//! special tokens in a text, such as `[SEP]`, are ordinary words.
 
 use super::characters::{cleaned, is_punctuation};
 use super::vocabulary::Vocabulary;
 
-/// The most pieces of a text that the model reads, with the two that frame it.
+/// The maximum number of pieces that the model reads, including the two that frame the text.
 pub(super) const PIECES_MAX: usize = 256;
 
 /// A longer word is unknown as a whole.
 const WORD_CHARACTERS_MAX: usize = 100;
 
-/// The numbers of the pieces with a meaning of their own.
+/// The numbers of the special pieces.
 const UNKNOWN: u16 = 100;
 const START: u16 = 101;
 const END: u16 = 102;
 
-/// The pieces of a text, framed, into `pieces`.
+/// Writes the framed pieces of a text into `pieces`.
 pub(super) fn cut(vocabulary: &Vocabulary<'_>, text: &str, pieces: &mut Vec<u16>) {
     pieces.clear();
     pieces.push(START);
@@ -41,7 +41,7 @@ pub(super) fn cut(vocabulary: &Vocabulary<'_>, text: &str, pieces: &mut Vec<u16>
     pieces.push(END);
 }
 
-/// The word that is being read.
+/// The current word.
 #[derive(Default)]
 struct Word {
     text: String,
@@ -51,13 +51,13 @@ struct Word {
 impl Word {
     fn push(&mut self, character: char) {
         self.characters += 1;
-        // Of a word that is too long only the fact matters.
+        // For a word that is too long, only that fact matters.
         if self.characters <= WORD_CHARACTERS_MAX {
             self.text.push(character);
         }
     }
 
-    /// Adds the word's pieces and begins the next word. A word of which some part is no piece is unknown as a whole.
+    /// Adds the word's pieces and starts the next word. A word with an unknown part is unknown as a whole.
     fn finish(&mut self, vocabulary: &Vocabulary<'_>, pieces: &mut Vec<u16>) {
         if self.characters == 0 {
             return;

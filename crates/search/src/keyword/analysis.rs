@@ -1,4 +1,4 @@
-//! From text to terms: what a document is indexed by, and what a query asks for.
+//! Turns text into terms, for documents and for queries.
 
 use std::collections::HashMap;
 
@@ -7,20 +7,20 @@ use super::stem::stem;
 use super::stop::is_stop_word;
 use super::words::{Purpose, words};
 
-/// Most words of a document that are indexed. A document is a chunk or a note; what is longer is data.
+/// The maximum number of indexed words of a document. A longer document is data and not text.
 const DOCUMENT_WORDS_MAX: u32 = 200_000;
-/// Most distinct terms of a query that are looked up. The rarest of them are then searched for.
+/// The maximum number of distinct query terms to look up. The rarest of them are searched for.
 const QUERY_TERMS_MAX: usize = 2_048;
 
-/// The terms of a document and how often each occurs.
+/// The terms of a document and their counts.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Terms {
     pub(super) counts: HashMap<String, u32>,
-    /// All words together.
+    /// The number of all words.
     pub(super) length: u32,
 }
 
-/// The terms that a document is found by.
+/// The terms of a document.
 pub(super) fn document_terms(text: &str) -> Terms {
     let mut terms = Terms::default();
     words(&fold(text), Purpose::Document, &mut |mut word| {
@@ -33,8 +33,8 @@ pub(super) fn document_terms(text: &str) -> Terms {
     terms
 }
 
-/// The distinct terms of a query in the order of their first occurrence, each with its weight: what is said twice matters more,
-/// but not twice as much. Stop words count only when there is nothing else.
+/// The distinct terms of a query in order of first occurrence, each with its weight: a repeated term counts more, but not twice
+/// as much. Stop words count only if there is nothing else.
 pub(super) fn query_terms(text: &str) -> Vec<(String, f32)> {
     let (mut terms, mut stop_words) = (Counted::default(), Counted::default());
     words(&fold(text), Purpose::Query, &mut |mut word| {
@@ -46,7 +46,7 @@ pub(super) fn query_terms(text: &str) -> Vec<(String, f32)> {
     chosen.order.into_iter().map(|(term, count)| (term, 1.0 + (count as f32).ln())).collect()
 }
 
-/// Distinct words in the order in which they came.
+/// Distinct words in order of first occurrence.
 #[derive(Default)]
 struct Counted {
     places: HashMap<String, usize>,
@@ -133,7 +133,7 @@ mod tests {
     }
 
     #[test]
-    fn thai_is_found_by_a_part_of_it() {
+    fn thai_is_found_by_its_parts() {
         let document = document_terms("ฐานข้อมูลของผู้ใช้");
         for (term, _) in query_terms("ข้อมูล") {
             assert!(document.counts.contains_key(&term), "{term}");
@@ -141,7 +141,7 @@ mod tests {
     }
 
     #[test]
-    fn queries_drop_stop_words_unless_there_is_nothing_else() {
+    fn queries_drop_stop_words_unless_there_are_no_others() {
         let terms = |text| query_terms(text).into_iter().map(|(term, _)| term).collect::<Vec<_>>();
         assert_eq!(terms("What is the name of the user?"), ["name", "user"]);
         assert_eq!(terms("to be or not to be"), ["to", "be", "or", "not"]);
@@ -151,7 +151,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_said_twice_matters_more() {
+    fn repeated_terms_count_more() {
         let terms = query_terms("token refresh token token");
         assert_eq!(terms[1], ("refresh".to_owned(), 1.0));
         assert!(terms[0].1 > 2.0 && terms[0].1 < 2.2);
@@ -171,7 +171,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn any_text_gives_terms_that_are_short_and_hold_no_space(text in "\\PC{0,60}") {
+        fn terms_are_short_and_have_no_space(text in "\\PC{0,60}") {
             let terms = document_terms(&text);
             for term in terms.counts.keys() {
                 prop_assert!(!term.is_empty() && term.len() <= WORD_BYTES_MAX && !term.contains(char::is_whitespace), "{:?}", term);
@@ -180,7 +180,7 @@ mod tests {
         }
 
         #[test]
-        fn a_text_is_found_by_all_of_itself(text in "[a-zA-Z0-9_/. äß漢字ก]{0,40}") {
+        fn a_text_matches_itself(text in "[a-zA-Z0-9_/. äß漢字ก]{0,40}") {
             let document = document_terms(&text);
             for (term, _) in query_terms(&text) {
                 prop_assert!(document.counts.contains_key(&term), "{}", term);

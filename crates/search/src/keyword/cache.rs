@@ -1,7 +1,7 @@
-//! The committed part: a tantivy index in a folder, or in memory.
+//! The committed part: a tantivy index in a folder or in memory.
 //!
-//! Whatever is found in the folder is checked before it is used, checksums included. What does not pass is thrown away: the rows
-//! are elsewhere, and a replay brings them back.
+//! The content of the folder is verified before use, including checksums. If it fails, it is deleted: the rows are elsewhere,
+//! and a replay restores them.
 
 use std::fs;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -16,23 +16,23 @@ use super::KeywordError;
 use super::directory::Unsynced;
 use super::tail::Tail;
 
-/// The version of what is in the folder. It goes up with every change to how text becomes terms.
+/// The version of the folder's content. Increase it with every change to how text becomes terms.
 const VERSION: u32 = 1;
 /// The name of the id column.
 pub(super) const ID: &str = "id";
-/// The smallest heap that tantivy accepts for its one indexing thread.
+/// The minimum heap that tantivy accepts for its one indexing thread.
 const WRITER_BYTES: usize = 15_000_000;
-/// Segments of a like size that are merged into one. Small: every query looks into each segment.
+/// The number of segments of similar size that are merged. It is small, because every query searches each segment.
 const MERGED_SEGMENTS: usize = 4;
-/// The share of deleted documents from which a segment is written anew.
+/// The share of deleted documents at which a segment is rewritten.
 const DELETED_SHARE_MAX: f32 = 0.2;
 
-/// What [`super::KeywordIndex::open`] found.
+/// The result of [`super::KeywordIndex::open`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Recovery {
-    /// The position of the last committed write: rows behind it must be replayed. Zero means all of them.
+    /// The position of the last committed write. Later rows must be replayed. Zero means all rows.
     pub position: u64,
-    /// Why an earlier cache was thrown away, if one was.
+    /// Why an earlier cache was deleted, if one was.
     pub discarded: Option<String>,
 }
 
@@ -51,7 +51,8 @@ pub(super) struct Fields {
 fn schema() -> (Schema, Fields) {
     let mut schema = Schema::builder();
     let id = schema.add_u64_field(ID, INDEXED | FAST);
-    // The words arrive cut, folded and stemmed, with a space between them. Positions are not asked for and cost half the index.
+    // The words are already split, folded and stemmed, and separated by spaces. Positions are not needed and would double the
+    // index.
     let words = TextFieldIndexing::default().set_tokenizer("whitespace").set_index_option(IndexRecordOption::WithFreqs);
     let words = schema.add_text_field("words", TextOptions::default().set_indexing_options(words));
     (schema.build(), Fields { id, words })
@@ -66,13 +67,13 @@ fn settings() -> IndexSettings {
 }
 
 impl Cache {
-    /// A cache that is gone when it is dropped.
+    /// A cache that lives until it is dropped.
     pub(super) fn in_memory() -> Result<Self, KeywordError> {
         let (schema, fields) = schema();
         Ok(Self::over(Index::builder().schema(schema).settings(settings()).create_in_ram()?, fields)?)
     }
 
-    /// The cache in a folder, which belongs to it alone: what is not a good cache of this version is deleted.
+    /// The cache in a dedicated folder. Anything but a valid cache of this version is deleted.
     pub(super) fn in_folder(folder: &Path) -> Result<(Self, Recovery), KeywordError> {
         let discarded = match fs::symlink_metadata(folder) {
             Ok(found) if found.is_dir() && fs::read_dir(folder)?.next().is_none() => None,
@@ -80,7 +81,7 @@ impl Cache {
                 Ok((cache, position)) => return Ok((cache, Recovery { position, discarded: None })),
                 Err(reason) => Some(reason),
             },
-            Ok(_) => Some("it is not a folder".to_owned()),
+            Ok(_) => Some("it is not a directory".to_owned()),
             Err(_) => None,
         };
         if discarded.is_some() {
@@ -93,9 +94,9 @@ impl Cache {
         Ok((cache, Recovery { position: 0, discarded }))
     }
 
-    /// Opens what is there, or says why it cannot be trusted.
+    /// Opens the existing cache, or says why it cannot be trusted.
     fn existing(folder: &Path) -> Result<(Self, u64), String> {
-        // Tantivy believes its files and may panic over bytes it never wrote. Here that is an answer, not an accident.
+        // Tantivy trusts its files and may panic on bytes that it never wrote. Here a panic means damage.
         catch_unwind(AssertUnwindSafe(|| Self::checked(folder))).unwrap_or_else(|_| Err("its files are damaged".to_owned()))
     }
 
@@ -110,7 +111,7 @@ impl Cache {
         let position = match &metas.payload {
             Some(payload) => position_in(payload).ok_or_else(|| format!("it is of another version: `{payload}`"))?,
             None if metas.segments.is_empty() => 0,
-            None => return Err("it does not say what it holds".to_owned()),
+            None => return Err("its content is not described".to_owned()),
         };
         if !index.validate_checksum().map_err(say)?.is_empty() {
             return Err("its files are damaged".to_owned());
@@ -123,12 +124,12 @@ impl Cache {
         Ok(Self { index, reader, fields })
     }
 
-    /// What is committed, as of the last [`Cache::commit`].
+    /// The content as of the last [`Cache::commit`].
     pub(super) fn searcher(&self) -> Searcher {
         self.reader.searcher()
     }
 
-    /// Commits a tail. The writer, its thread and its memory last as long as this call.
+    /// Commits a tail. The writer, its thread and its memory exist only during this call.
     pub(super) fn commit(&self, tail: &Tail) -> Result<(), TantivyError> {
         let options =
             IndexWriterOptions::builder().memory_budget_per_thread(WRITER_BYTES).num_worker_threads(1).num_merge_threads(1);

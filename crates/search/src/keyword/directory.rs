@@ -1,8 +1,8 @@
-//! The folder as tantivy sees it: mapped into memory for reading, and written without waiting for the disk.
+//! The folder for tantivy: memory-mapped for reading, and written without waiting for the disk.
 //!
-//! A commit of tantivy's own folder syncs some twenty files, which takes seconds on a busy disk. A cache need not survive a loss of
-//! power: whatever is left then is found out by its checksums when the folder is opened, and begun anew. What must hold is
-//! that a crash of this process loses nothing it had committed, and for that the kernel's cache is enough.
+//! A commit with tantivy's own directory type syncs about twenty files, which takes seconds on a busy disk. A cache need not
+//! survive a power loss: its checksums reveal damage when the folder is opened, and it is rebuilt. A crash of this process must
+//! not lose committed data, and for that the kernel's page cache is enough.
 
 use std::fs::{self, DirBuilder, File, OpenOptions};
 use std::io::{self, BufWriter, Write};
@@ -16,12 +16,12 @@ use tantivy::directory::{
     WritePtr,
 };
 
-/// Makes a folder, and those above it that are missing, that its owner alone can open: it holds what agents wrote.
+/// Creates a folder and its missing parents, accessible only to the owner, because it holds text of agents.
 pub(super) fn make_private_folder(folder: &Path) -> io::Result<()> {
     DirBuilder::new().recursive(true).mode(0o700).create(folder)
 }
 
-/// How files are made that their owner alone can read.
+/// Options for creating files that only the owner can read.
 fn private() -> OpenOptions {
     let mut options = OpenOptions::new();
     options.write(true).mode(0o600);
@@ -49,7 +49,7 @@ impl Directory for Unsynced {
         Ok(BufWriter::new(Box::new(Unfinished(file))))
     }
 
-    /// Readers see the old content or the new: the new is written beside the old and takes its name.
+    /// Readers see the old content or the new one: the new file is written next to the old one and then renamed.
     fn atomic_write(&self, path: &Path, data: &[u8]) -> io::Result<()> {
         let target = self.folder.join(path);
         let beside = target.with_extension("new");
@@ -78,7 +78,7 @@ impl Directory for Unsynced {
     }
 
     fn acquire_lock(&self, lock: &Lock) -> Result<DirectoryLock, LockError> {
-        // Tantivy makes the file readable by all where it is missing.
+        // If the file is missing, tantivy would create it readable by everyone.
         private().create(true).truncate(false).open(self.folder.join(&lock.filepath)).map_err(LockError::wrap_io_error)?;
         self.mapped.acquire_lock(lock)
     }

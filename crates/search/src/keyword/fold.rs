@@ -1,15 +1,15 @@
-//! One spelling for what looks or means the same, before words are cut.
+//! Normalises spelling before text is split into words.
 //!
-//! Compatibility forms are taken apart (full-width letters, ligatures, circled digits), accents over Latin letters are dropped, and
-//! so is what cannot be seen. Case is kept: it says where an identifier's words begin. Marks of other scripts are kept: there
-//! they are letters.
+//! It decomposes compatibility forms (full-width letters, ligatures, circled digits), drops accents on Latin letters, and drops
+//! invisible characters. It keeps case, which marks the words of an identifier, and marks of other scripts, which are letters
+//! there.
 
 use std::borrow::Cow;
 
 use unicode_normalization::UnicodeNormalization;
 use unicode_normalization::char::is_combining_mark;
 
-/// The text in its one spelling. Plain ASCII is handed back as it is.
+/// The normalised text. Plain ASCII is returned unchanged.
 pub(super) fn fold(text: &str) -> Cow<'_, str> {
     if text.is_ascii() {
         return Cow::Borrowed(text);
@@ -35,13 +35,13 @@ pub(super) fn fold(text: &str) -> Cow<'_, str> {
     Cow::Owned(folded)
 }
 
-/// Joiners, direction marks, soft hyphens, variation selectors, and the frame of a keycap.
+/// Joiners, direction marks, soft hyphens, variation selectors, and the keycap frame.
 fn is_invisible(character: char) -> bool {
     matches!(u32::from(character),
         0xAD | 0x61C | 0x200B..=0x200F | 0x202A..=0x202E | 0x2060..=0x2069 | 0x20D0..=0x20FF | 0xFE00..=0xFE0F | 0xFEFF | 0xE0000..=0xE01EF)
 }
 
-/// Letters that Unicode does not take apart and people do, when their keyboard lacks them.
+/// Letters that Unicode does not decompose but people do if their keyboard lacks them.
 fn undecomposed(character: char) -> Option<&'static str> {
     Some(match character {
         'ß' => "ss",
@@ -67,7 +67,7 @@ mod tests {
     use super::fold;
 
     #[test]
-    fn spellings_meet() {
+    fn spellings_are_normalised() {
         for (written, folded) in [
             ("plain ASCII stays", "plain ASCII stays"),
             ("Café", "Cafe"),

@@ -1,4 +1,4 @@
-//! The index: a committed part, the tail that is being committed, and the tail that is being written.
+//! The index: a committed part, a tail that is being committed, and a tail for new writes.
 
 use std::collections::HashSet;
 use std::path::Path;
@@ -11,31 +11,31 @@ use super::query::{Committed, Parts};
 use super::tail::Tail;
 use crate::top::Hit;
 
-/// Writes, and terms of all writes, from which a flush is worth its cost.
+/// The number of writes, and of terms of all writes, from which a flush is worthwhile.
 const FLUSH_WANTED: (usize, usize) = (4_096, 1 << 19);
-/// Writes, and terms of all writes, that a tail holds at most: some tens of megabytes.
+/// The maximum number of writes, and of terms of all writes, in a tail: some tens of megabytes.
 const TAIL_MAX: (usize, usize) = (32_768, 1 << 22);
 
-/// Words of one project's items. All methods may be called from any thread; only [`KeywordIndex::flush`] takes long, and it
-/// keeps nobody waiting.
+/// The keyword index of one project. All methods are thread-safe. Only [`KeywordIndex::flush`] takes long, and it blocks no
+/// other method.
 pub struct KeywordIndex {
     cache: Cache,
     state: RwLock<State>,
-    /// Held while flushing: one at a time.
+    /// Held while flushing, so that only one flush runs.
     flushing: Mutex<()>,
 }
 
 struct State {
     committed: Committed,
-    /// Being committed, or left over from a commit that failed.
+    /// The tail that is being committed, or that is left from a failed commit.
     frozen: Option<Arc<Tail>>,
     active: Tail,
     position: u64,
 }
 
 impl KeywordIndex {
-    /// Opens the cache in a folder that belongs to it alone, and says from where to replay. A folder that is missing, or holds
-    /// anything but a sound cache of this version, is emptied and begun anew; an error means that the folder cannot be used at all.
+    /// Opens the cache in a dedicated folder, and says from which position to replay. A folder that is missing, or has anything
+    /// but a valid cache of this version, is emptied and started again. An error means that the folder is unusable.
     pub fn open(folder: &Path) -> Result<(Self, Recovery), KeywordError> {
         let (cache, recovery) = Cache::in_folder(folder)?;
         Ok((Self::over(cache, recovery.position)?, recovery))
@@ -52,24 +52,24 @@ impl KeywordIndex {
         Ok(Self { cache, state: RwLock::new(state), flushing: Mutex::new(()) })
     }
 
-    /// Puts a text in place of the one that `id` had, if any. The next query sees it.
+    /// Replaces the text of `id`, if there is one. The next query sees it.
     ///
-    /// `position` is the caller's: the number of the change this came from. Writes come in the order of their positions.
+    /// `position` is the caller's change number. Writes must come in the order of their positions.
     pub fn upsert(&self, id: u64, text: &str, position: u64) -> Result<(), KeywordError> {
         let terms = document_terms(text);
         self.writable()?.active.upsert(id, terms, position);
         Ok(())
     }
 
-    /// Forgets a text. The next query does not see it.
+    /// Removes a text. The next query does not see it.
     pub fn remove(&self, id: u64, position: u64) -> Result<(), KeywordError> {
         self.writable()?.active.remove(id, position);
         Ok(())
     }
 
-    /// The best `limit` items for a question in plain words, best first; of equal ones the smaller id first.
+    /// The best `limit` items for a query in plain words, best first. Equal scores are ordered by id.
     ///
-    /// A filter is asked only about ids that would be among the best, and what it refuses makes room for the next.
+    /// The filter is called only for ids that would be among the best. The next item takes the place of a refused one.
     pub fn search(&self, text: &str, limit: usize, filter: Option<&dyn Fn(u64) -> bool>) -> Result<Vec<Hit>, KeywordError> {
         let state = self.read();
         let tails: Vec<&Tail> = std::iter::once(&state.active).chain(state.frozen.as_deref()).collect();
@@ -77,15 +77,15 @@ impl KeywordIndex {
         Ok(parts.search(text, limit, filter.unwrap_or(&|_| true))?)
     }
 
-    /// The scores of certain items, as [`KeywordIndex::search`] would give them. Those without a word of the question are left out.
+    /// The scores of these items, as [`KeywordIndex::search`] gives them. Items without a word of the query are left out.
     pub fn scores(&self, text: &str, ids: &[u64]) -> Result<Vec<Hit>, KeywordError> {
         let ids: HashSet<u64> = ids.iter().copied().collect();
         self.search(text, ids.len(), Some(&|id| ids.contains(&id)))
     }
 
-    /// Commits what was written so far, and gives the position of the last committed write. Queries and writes go on meanwhile.
+    /// Commits all writes so far, and returns the position of the last committed one. Queries and writes continue meanwhile.
     ///
-    /// When it fails nothing is lost: everything is still found, and the next flush tries again.
+    /// If it fails, nothing is lost: everything is still found, and the next flush retries.
     pub fn flush(&self) -> Result<u64, KeywordError> {
         let _one_at_a_time = self.flushing.lock().unwrap_or_else(PoisonError::into_inner);
         let Some(tail) = self.freeze() else { return Ok(self.read().position) };
@@ -98,8 +98,8 @@ impl KeywordIndex {
         Ok(state.position)
     }
 
-    /// Sets aside what is to be committed. What an earlier flush could not commit goes first, and together with what was written
-    /// since, as long as both are not too much for one tail.
+    /// Sets aside the tail to commit. The rest of a failed flush goes first, together with later writes if both fit into one
+    /// tail.
     fn freeze(&self) -> Option<Arc<Tail>> {
         let mut state = self.write();
         let State { frozen, active, .. } = &mut *state;
@@ -112,13 +112,13 @@ impl KeywordIndex {
         frozen.clone()
     }
 
-    /// Whether enough has been written that a flush should not wait for its time.
+    /// Whether there are enough writes for an early flush.
     pub fn wants_flush(&self) -> bool {
         let (writes, weight) = self.read().active.size();
         writes >= FLUSH_WANTED.0 || weight >= FLUSH_WANTED.1
     }
 
-    /// Writes that are not committed.
+    /// The number of uncommitted writes.
     pub fn pending(&self) -> usize {
         let state = self.read();
         state.active.size().0 + state.frozen.as_ref().map_or(0, |tail| tail.size().0)

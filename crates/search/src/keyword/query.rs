@@ -1,4 +1,4 @@
-//! One query over all parts of the index, with one set of statistics.
+//! Runs one query over all parts of the index, with one set of statistics.
 
 use std::collections::HashMap;
 
@@ -11,17 +11,17 @@ use super::cache::ID;
 use super::tail::Tail;
 use crate::top::{Hit, Top};
 
-/// Most terms that are searched for, the rarest first: they decide, and each costs a pass over its documents.
+/// The maximum number of terms to search for, rarest first. They decide the ranking, and each costs a pass over its documents.
 const TERMS_MAX: usize = 48;
 
-/// The committed part as a query sees it.
+/// The committed part during a query.
 pub(super) struct Committed {
     pub(super) searcher: Searcher,
     pub(super) words: Field,
     totals: (u64, u64),
 }
 
-/// A term of the query, ready for scoring.
+/// A term of the query with its weight for scoring.
 pub(super) struct Weighted {
     pub(super) text: String,
     pub(super) bm25: Bm25Weight,
@@ -36,7 +36,7 @@ impl Committed {
     }
 }
 
-/// The parts from new to old. What a newer one touches is void in an older one.
+/// The parts from new to old. An id in a newer part hides it in older ones.
 pub(super) struct Parts<'a> {
     pub(super) tails: &'a [&'a Tail],
     pub(super) committed: &'a Committed,
@@ -60,12 +60,12 @@ impl Parts<'_> {
         Ok(top.into_hits())
     }
 
-    /// Whether one of the `newer` first tails decides about the id.
+    /// Whether one of the `newer` first tails has the id.
     fn is_void(&self, id: u64, newer: usize) -> bool {
         self.tails.iter().take(newer).any(|tail| tail.touches(id))
     }
 
-    /// Documents and words of all parts. What is void but not gone yet is counted too: it makes no difference that matters.
+    /// The documents and words of all parts. Outdated versions are counted too, which makes no relevant difference.
     fn totals(&self) -> (u64, u64) {
         self.tails.iter().map(|tail| tail.totals()).fold(self.committed.totals, |all, tail| (all.0 + tail.0, all.1 + tail.1))
     }
@@ -102,7 +102,8 @@ impl Parts<'_> {
         let weight = BooleanQuery::new(clauses).weight(scoring)?;
         for segment in searcher.segment_readers() {
             let (ids, living) = (segment.fast_fields().u64(ID)?, segment.alive_bitset());
-            // Tantivy leaves out what only reaches the threshold; among equals the smaller id must win, so it is set just below.
+            // Tantivy skips a score that only equals the threshold, but among equal scores the smaller id must win. So the
+            // threshold is set just below.
             weight.for_each_pruning(top.floor().next_down(), segment, &mut |document, score| {
                 if living.is_none_or(|living| living.is_alive(document))
                     && let Some(id) = ids.first(document)

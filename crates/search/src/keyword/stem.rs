@@ -1,18 +1,18 @@
-//! A light English stemmer: plurals, `-ed` and `-ing`, and nothing that changes the meaning.
+//! A light English stemmer: it removes plurals, `-ed` and `-ing`, and changes no meaning.
 //!
-//! Half of what is indexed is identifiers. A stemmer made for prose would find `generate` for `generic` and `organ` for
-//! `organization`; this one only takes off endings of the same word. It is idempotent, so a stem is its own stem.
+//! Half of the indexed text is identifiers. A stemmer for prose would match `generate` with `generic` and `organ` with
+//! `organization`; this one only removes endings of the same word. It is idempotent.
 
-/// Words that are shorter than this are left alone.
+/// Shorter words stay unchanged.
 const LETTERS_MIN: usize = 4;
 
-/// Takes the endings off a lower-case word. Anything but ASCII letters is left alone.
+/// Removes the endings of a lower-case word. Other than ASCII letters stay unchanged.
 pub(super) fn stem(word: &mut String) {
     if word == "ids" {
         // The one plural of three letters that every code base has.
         word.pop();
     } else if word.bytes().all(|byte| byte.is_ascii_lowercase()) {
-        // An ending may hide another: `embeddings`. Each round makes the word shorter, or is the last.
+        // An ending may hide another, as in `embeddings`. Each round shortens the word or is the last.
         while word.len() >= LETTERS_MIN && (take_plural(word) || take_ed_or_ing(word) || take_final_e(word)) {}
     }
 }
@@ -59,14 +59,14 @@ fn take_ed_or_ing(word: &mut String) -> bool {
     }
 }
 
-/// `cache` must meet `caching`. Short words keep theirs, or `note` would meet `not`; and so does `parse`, or it would end like a
+/// `cache` must match `caching`. Short words keep the `e`, or `note` would match `not`. So does `parse`, or it would end like a
 /// plural.
 fn take_final_e(word: &mut String) -> bool {
     let keeps = word.len() <= LETTERS_MIN || word.ends_with("ee") || word.ends_with("se") && !word.ends_with("iase");
     word.ends_with('e') && !keeps && replace_end(word, 1, "")
 }
 
-/// Replaces the last `letters`, and says that something happened.
+/// Replaces the last `letters` and returns true.
 fn replace_end(word: &mut String, letters: usize, end: &str) -> bool {
     word.truncate(word.len() - letters);
     word.push_str(end);
@@ -88,7 +88,7 @@ mod tests {
     }
 
     #[test]
-    fn forms_of_a_word_meet() {
+    fn forms_of_a_word_share_a_stem() {
         for forms in [
             "index indexed indexing indexes",
             "cache caches cached caching",
@@ -126,7 +126,7 @@ mod tests {
     }
 
     #[test]
-    fn words_of_another_meaning_stay_apart() {
+    fn different_words_have_different_stems() {
         for words in [
             "note not",
             "mode mod",
@@ -145,13 +145,13 @@ mod tests {
 
     proptest! {
         #[test]
-        fn a_stem_is_its_own_stem(word in "[a-z]{0,12}(s|es|ies|ed|ied|ing|e|eed|ings)?") {
+        fn stemming_is_idempotent(word in "[a-z]{0,12}(s|es|ies|ed|ied|ing|e|eed|ings)?") {
             let once = stem(&word);
             prop_assert_eq!(stem(&once), once);
         }
 
         #[test]
-        fn what_is_not_english_is_left_alone(word in "[a-zäöé0-9]{0,8}[0-9é.]ing") {
+        fn other_words_stay_unchanged(word in "[a-zäöé0-9]{0,8}[0-9é.]ing") {
             prop_assert_eq!(stem(&word), word);
         }
     }

@@ -1,6 +1,6 @@
-//! English words that say nothing about what is looked for. They are indexed, and dropped from queries that have others.
+//! English words that carry no meaning for search. They are indexed, but dropped from queries with other words.
 
-/// In order, for looking them up.
+/// Sorted, for binary search.
 const STOP_WORDS: &[&str] = &[
     "a", "about", "after", "all", "also", "am", "an", "and", "any", "are", "as", "at", "be", "because", "been", "before",
     "being", "but", "by", "can", "cannot", "could", "did", "do", "does", "doing", "done", "dont", "each", "for", "from", "had",
@@ -12,7 +12,7 @@ const STOP_WORDS: &[&str] = &[
     "with", "would", "you", "your", "yours",
 ];
 
-/// Whether a lower-case word, before stemming, is one of them.
+/// Whether a lower-case word, before stemming, is a stop word.
 pub(super) fn is_stop_word(word: &str) -> bool {
     STOP_WORDS.binary_search(&word).is_ok()
 }
@@ -20,7 +20,7 @@ pub(super) fn is_stop_word(word: &str) -> bool {
 #[cfg(test)]
 mod tests {
     #[test]
-    fn the_list_is_in_order() {
+    fn the_list_is_sorted() {
         assert!(super::STOP_WORDS.is_sorted());
         assert!(super::is_stop_word("the") && super::is_stop_word("a") && super::is_stop_word("yours"));
         assert!(!super::is_stop_word("user") && !super::is_stop_word(""));

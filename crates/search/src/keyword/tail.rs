@@ -1,4 +1,4 @@
-//! What was written and is not committed yet: a small inverted index in memory, and a list of ids whose committed version is void.
+//! Uncommitted writes: a small inverted index in memory, and the ids whose committed version is outdated.
 
 use std::collections::HashMap;
 
@@ -7,14 +7,14 @@ use tantivy::fieldnorm::FieldNormReader;
 use super::analysis::Terms;
 use super::query::Weighted;
 
-/// Writes in the order of their arrival. Of each id only the last counts.
+/// Writes in order of arrival. Only the last one of each id counts.
 #[derive(Default)]
 pub(super) struct Tail {
     dictionary: HashMap<Box<str>, u32>,
     /// For each term its documents, by slot, with the number of occurrences.
     postings: Vec<Vec<(u32, u32)>>,
     documents: Vec<Document>,
-    /// Every id written since the last commit: its slot, or none when it was removed.
+    /// Every id written since the last commit, with its slot, or none if it was removed.
     touched: HashMap<u64, Option<u32>>,
     living: u64,
     words: u64,
@@ -26,7 +26,7 @@ pub(super) struct Tail {
 struct Document {
     id: u64,
     length: u32,
-    /// Emptied when a later write replaced the document.
+    /// Cleared when a later write replaces the document.
     terms: Box<[(u32, u32)]>,
 }
 
@@ -97,7 +97,7 @@ impl Tail {
         self.documents.push(Document { id, length, terms });
     }
 
-    /// Takes the version of a document that is in this tail out of it.
+    /// Removes the version of a document in this tail.
     fn withdraw(&mut self, id: u64) {
         let Some(Some(slot)) = self.touched.get(&id) else { return };
         let Some(document) = self.documents.get_mut(*slot as usize) else { return };
@@ -112,7 +112,7 @@ impl Tail {
         self.words -= u64::from(document.length);
     }
 
-    /// Whether this tail decides about an id, so that older versions of it are void.
+    /// Whether this tail has a write of an id, which hides older versions.
     pub(super) fn touches(&self, id: u64) -> bool {
         self.touched.contains_key(&id)
     }
@@ -121,7 +121,7 @@ impl Tail {
         self.touched.is_empty()
     }
 
-    /// Writes and terms held: what the limits are about.
+    /// The number of writes and terms, for the limits.
     pub(super) fn size(&self) -> (usize, usize) {
         (self.writes, self.weight)
     }
@@ -151,7 +151,7 @@ impl Tail {
         for term in terms {
             for (slot, count) in self.postings_of(&term.text) {
                 if let (Some(score), Some(document)) = (scores.get_mut(*slot as usize), self.documents.get(*slot as usize)) {
-                    // The committed part keeps lengths in a byte; the same rounding here keeps the scores comparable.
+                    // The committed part stores lengths in one byte. The same rounding here keeps the scores comparable.
                     *score += term.bm25.score(FieldNormReader::fieldnorm_to_id(document.length), *count);
                 }
             }
@@ -163,7 +163,7 @@ impl Tail {
         }
     }
 
-    /// Every id that was written, and its words, each as often as it occurs, unless it was removed.
+    /// Every written id with its words, each as often as it occurs, or none if it was removed.
     pub(super) fn for_each_write<E>(&self, mut write: impl FnMut(u64, Option<String>) -> Result<(), E>) -> Result<(), E> {
         let mut names = vec![""; self.postings.len()];
         for (name, number) in &self.dictionary {
@@ -171,7 +171,7 @@ impl Tail {
                 *place = name;
             }
         }
-        // By id: the same writes always make the same segment.
+        // Sorted by id, so that the same writes always give the same segment.
         let mut ids: Vec<_> = self.touched.iter().collect();
         ids.sort_unstable();
         for (id, slot) in ids {

@@ -1,4 +1,4 @@
-//! The index beside a model: a fresh index in memory that was given the same living texts in one go.
+//! Compares the index with a model: a new index in memory with the same current texts.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -18,7 +18,7 @@ fn found(index: &KeywordIndex, text: &str) -> Vec<u64> {
 }
 
 #[test]
-fn what_was_written_is_found_at_once_and_after_a_flush() {
+fn writes_are_found_at_once_and_after_a_flush() {
     let index = KeywordIndex::in_memory().unwrap();
     index.upsert(1, "Refresh tokens are rotated by rotateRefreshToken", 1).unwrap();
     index.upsert(2, "The login page shows an error", 2).unwrap();
@@ -54,7 +54,7 @@ fn updates_and_removals_are_seen_at_once() {
 }
 
 #[test]
-fn equal_texts_come_by_id_wherever_they_are() {
+fn equal_texts_are_ordered_by_id() {
     let index = KeywordIndex::in_memory().unwrap();
     for (position, id) in [5, 3, 9, 1, 7, 2].into_iter().enumerate() {
         index.upsert(id, "the same words", position as u64).unwrap();
@@ -66,7 +66,7 @@ fn equal_texts_come_by_id_wherever_they_are() {
 }
 
 #[test]
-fn a_filter_makes_room_for_the_next() {
+fn refused_items_are_replaced_by_the_next() {
     let index = KeywordIndex::in_memory().unwrap();
     for id in 0..600 {
         index.upsert(id, &format!("common word{} {}", id % 7, "filler ".repeat(id as usize % 5)), id).unwrap();
@@ -85,7 +85,7 @@ fn a_filter_makes_room_for_the_next() {
 }
 
 #[test]
-fn a_score_does_not_jump_when_it_is_committed() {
+fn committing_does_not_change_scores() {
     let index = KeywordIndex::in_memory().unwrap();
     for id in 0..200 {
         index.upsert(id, &format!("{} alpha beta{}", "word ".repeat(id as usize % 90), id % 11), id).unwrap();
@@ -98,7 +98,7 @@ fn a_score_does_not_jump_when_it_is_committed() {
 }
 
 #[test]
-fn a_question_of_fifty_kilobytes_is_answered_by_its_rarest_words() {
+fn a_huge_query_uses_its_rarest_words() {
     let index = KeywordIndex::in_memory().unwrap();
     for id in 0..300 {
         index.upsert(id, &(0..300).map(|word| format!("noise{word} ")).collect::<String>(), id).unwrap();
@@ -125,7 +125,7 @@ fn the_tail_is_bounded() {
 }
 
 #[test]
-fn a_flush_that_fails_loses_nothing() {
+fn a_failed_flush_loses_nothing() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("words");
     let (index, _) = KeywordIndex::open(&path).unwrap();
@@ -145,7 +145,7 @@ fn a_flush_that_fails_loses_nothing() {
 }
 
 #[test]
-fn queries_and_writes_go_on_while_it_flushes() {
+fn a_flush_does_not_block_queries_and_writes() {
     let index = KeywordIndex::in_memory().unwrap();
     std::thread::scope(|scope| {
         scope.spawn(|| {
@@ -170,7 +170,7 @@ fn cache_with_one(path: &Path) {
 }
 
 #[test]
-fn a_folder_is_found_again() {
+fn a_folder_is_reopened() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("deep/er/words");
     cache_with_one(&path);
@@ -182,7 +182,7 @@ fn a_folder_is_found_again() {
 type Damage = dyn Fn(&Path);
 
 #[test]
-fn a_folder_that_cannot_be_trusted_is_begun_anew() {
+fn an_untrustworthy_folder_is_recreated() {
     let damages: &[(&str, &Damage)] = &[
         ("garbage", &|path| fs::write(path.join("meta.json"), "garbage").unwrap()),
         ("emptied", &|path| for_each_file(path, |file| fs::write(file, "").unwrap())),
@@ -253,7 +253,7 @@ enum Step {
     Upsert(u64, String),
     Remove(u64),
     Flush,
-    /// The process dies: what was not committed is replayed from the position that the folder names.
+    /// The process dies: uncommitted writes are replayed from the position in the folder.
     Crash,
     Search(String),
 }
@@ -284,7 +284,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(24))]
 
     #[test]
-    fn any_history_finds_what_one_that_indexed_everything_at_once_finds(steps in prop::collection::vec(step(), 1..50)) {
+    fn any_history_matches_an_index_built_at_once(steps in prop::collection::vec(step(), 1..50)) {
         let folder = tempfile::tempdir().unwrap();
         let (mut index, _) = KeywordIndex::open(folder.path()).unwrap();
         let mut journal: Vec<(u64, Option<String>)> = Vec::new();
@@ -334,7 +334,7 @@ proptest! {
 }
 
 #[test]
-fn only_its_owner_can_read_a_folder() {
+fn only_the_owner_can_read_a_folder() {
     use std::os::unix::fs::PermissionsExt;
     let parent = tempfile::tempdir().unwrap();
     let folder = parent.path().join("cache/words");

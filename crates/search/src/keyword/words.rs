@@ -1,30 +1,30 @@
-//! Cuts text into words: of prose, of identifiers and paths, of scripts without spaces, and emoji.
+//! Splits text into words: prose, identifiers and paths, scripts without spaces, and emoji.
 //!
-//! An identifier, a dotted name and a path give their parts and their whole form too: `auth/getUserById.ts` gives
+//! An identifier, a dotted name and a path give their parts and their whole form: `auth/getUserById.ts` gives
 //! `auth/getuserbyid.ts`, `auth`, `getuserbyid.ts`, `getuserbyid`, `get`, `user`, `by`, `id` and `ts`. The whole form of an
-//! identifier has no seams, so that `get_user_by_id`, `get-user-by-id` and `getUserById` are one word.
+//! identifier has no separators, so `get_user_by_id`, `get-user-by-id` and `getUserById` give the same word.
 
 use unicode_normalization::char::is_combining_mark;
 
-/// The longest word. What is longer is data, not language; its beginning is kept, whole forms are left out.
+/// The maximum length of a word in bytes. Anything longer is data and not language: it is cut, and whole forms are left out.
 pub(super) const WORD_BYTES_MAX: usize = 64;
 
-/// What a character does to the word it is met in.
+/// The role of a character in a word.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Kind {
-    /// A letter, digit or mark of a script that puts spaces between words.
+    /// A letter, digit or mark of a script with spaces between words.
     Letter,
-    /// A character of a script that does not: neighbours are taken in pairs.
+    /// A character of a script without spaces, which is indexed in pairs.
     Unspaced,
     Emoji,
-    /// Half of a flag.
+    /// Half of a flag emoji.
     Region,
-    /// Stands between the parts of one name.
+    /// A separator between the parts of a name.
     Seam,
     Space,
 }
 
-/// What the text is for: a question asks for pairs of unspaced characters where a document offers single ones too.
+/// The purpose of the text. For scripts without spaces, a query gives only pairs, and a document also gives single characters.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Purpose {
     Document,
@@ -75,7 +75,7 @@ fn kind_of(character: char) -> Kind {
     }
 }
 
-/// Thai, Lao, Tibetan, Burmese, Khmer, Chinese, Japanese and Korean. Korean has spaces, but puts its particles onto the word.
+/// Thai, Lao, Tibetan, Burmese, Khmer, Chinese, Japanese and Korean. Korean has spaces but appends particles to words.
 fn is_unspaced(code: u32) -> bool {
     matches!(code,
         0x0E00..=0x109F | 0x1100..=0x11FF | 0x1780..=0x17FF | 0x2E80..=0x2FDF | 0x3005..=0x312F | 0x31A0..=0x31FF
@@ -86,7 +86,7 @@ fn is_skin_tone(character: char) -> bool {
     matches!(character, '\u{1F3FB}'..='\u{1F3FF}')
 }
 
-/// Every two neighbours; and each alone, where somebody may ask for just one.
+/// Every two neighbours, and single characters where a query may be just one.
 fn pairs(run: &str, purpose: Purpose, sink: &mut dyn FnMut(String)) {
     let alone = purpose == Purpose::Document || run.chars().nth(1).is_none();
     let mut previous = None;
@@ -117,14 +117,15 @@ fn language(run: &str, after: &str, sink: &mut dyn FnMut(String)) {
     }
 }
 
-/// A run of letters and seams: paths of dotted names of identifiers.
+/// A run of letters and separators: paths of dotted names of identifiers.
 fn name(run: &str, sink: &mut dyn FnMut(String)) {
     level(run, &['/', '\\', ':'], "/", sink, &mut |dotted, sink| level(dotted, &['.'], ".", sink, &mut identifier));
 }
 
 type Sink<'a> = &'a mut dyn FnMut(String);
 
-/// One level of a name: each part by the next level, and the whole form when there is more than one part. Gives the whole form.
+/// One level of a name: emits each part by the next level, and the whole form if there are several parts. Returns the whole
+/// form.
 fn level(run: &str, seams: &[char], joint: &str, sink: Sink<'_>, part: &mut dyn FnMut(&str, Sink<'_>) -> String) -> String {
     let (mut whole, mut parts) = (String::new(), 0);
     for piece in run.split(seams) {
@@ -143,7 +144,7 @@ fn level(run: &str, seams: &[char], joint: &str, sink: Sink<'_>, part: &mut dyn 
     whole
 }
 
-/// `get_userById`: its parts, and its whole form when there is more than one part. Gives the whole form.
+/// `get_userById`: emits its parts, and its whole form if there are several. Returns the whole form.
 fn identifier(run: &str, sink: Sink<'_>) -> String {
     let (mut whole, mut parts) = (String::new(), 0);
     for piece in run.split(['_', '-']) {
@@ -160,7 +161,7 @@ fn identifier(run: &str, sink: Sink<'_>) -> String {
     whole
 }
 
-/// `user's` is about the user, and `don't` is one word.
+/// `user's` becomes `user`, and `don't` is one word.
 fn without_apostrophes(word: &str) -> String {
     let word = word.trim_matches(['\'', '’']);
     let owner = ["'s", "’s", "'S", "’S"].iter().find_map(|end| word.strip_suffix(end)).unwrap_or(word);
@@ -180,7 +181,7 @@ fn humps(word: &str) -> Vec<&str> {
     if cuts.digits > DIGIT_CUTS_MAX {
         cuts = self::cuts(word, false);
     }
-    // Many tiny parts are a checksum or encoded data, not words.
+    // Many tiny parts mean a checksum or encoded data and not words.
     if cuts.at.len() > HUMPS_MAX && word.len() < 3 * cuts.at.len() {
         cuts.at.clear();
     }
@@ -197,9 +198,9 @@ fn humps(word: &str) -> Vec<&str> {
     parts
 }
 
-/// More changes between letters and digits than this are no version numbers.
+/// More changes between letters and digits than this do not occur in version numbers.
 const DIGIT_CUTS_MAX: usize = 4;
-/// More parts than this must be words of some length.
+/// With more parts than this, the parts must have some length.
 const HUMPS_MAX: usize = 6;
 
 struct Cuts {
@@ -224,7 +225,7 @@ fn cuts(word: &str, at_digits: bool) -> Cuts {
                 }
             } else if letter.is_uppercase() {
                 let after_lower = before.is_lowercase();
-                // The S of `HTTPServer` begins a word; the L of `URLs` does not.
+                // The S of `HTTPServer` starts a word; the L of `URLs` does not.
                 let plural = next == Some('s') && word.len() == at + letter.len_utf8() + 1;
                 let last_of_capitals = before.is_uppercase() && next.is_some_and(char::is_lowercase) && !plural;
                 if after_lower || last_of_capitals {

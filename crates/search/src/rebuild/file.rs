@@ -1,4 +1,4 @@
-//! The weights file, written section by section in the order that `embed::weights` reads.
+//! Writes the weights file section by section, in the order in which `embed::weights` reads it.
 
 use sha2::{Digest, Sha256};
 
@@ -8,14 +8,14 @@ use crate::embed::{Dimensions, PAGE, PIECE_CHARACTERS_MAX, slots};
 const LAYERS: usize = 6;
 const WIDTH: usize = 384;
 const INNER: usize = 1_536;
-/// Positions of the original model.
+/// The number of positions in the original model.
 const POSITIONS_THERE: usize = 512;
-/// Positions that are kept: the model reads no more pieces than this.
+/// The number of positions that are kept, because the model reads no more pieces.
 const POSITIONS: usize = 256;
-/// Types of texts that the original tells apart; every text of ours is of the first.
+/// The number of text types in the original. Our texts are all of the first type.
 const TYPES: usize = 2;
 
-/// The weights file of a model in safetensors and its vocabulary, one piece a line.
+/// The weights file for a model in safetensors and its vocabulary with one piece per line.
 pub fn quantised(model: &[u8], vocabulary: &str) -> Result<Vec<u8>, String> {
     let model = Tensors::read(model).ok_or("the model is not a file of safetensors")?;
     let pieces: Vec<&str> = vocabulary.lines().collect();
@@ -35,7 +35,7 @@ pub fn quantised(model: &[u8], vocabulary: &str) -> Result<Vec<u8>, String> {
 struct Sections(Vec<u8>);
 
 impl Sections {
-    /// One section; the gap to the next one is filled with zeros.
+    /// Writes one section, padded with zeros up to the next one.
     fn put(&mut self, bytes: impl IntoIterator<Item = u8>) {
         self.0.extend(bytes);
         self.0.resize(self.0.len().next_multiple_of(PAGE), 0);
@@ -86,7 +86,7 @@ impl Sections {
         self.norm(model, &format!("{layer}.output.LayerNorm"))
     }
 
-    /// Matrices of the same shape, below one another.
+    /// Matrices of the same shape, stacked.
     fn matrix(&mut self, model: &Tensors<'_>, names: &[String], outputs: usize, columns: usize) -> Result<(), String> {
         let (mut weights, mut biases) = (Vec::new(), Vec::new());
         for name in names {
@@ -108,7 +108,7 @@ impl Sections {
     }
 }
 
-/// Rows of bytes, each with the scale that its largest value asks for.
+/// Rows of bytes, each with a scale from its largest value.
 struct Rows {
     weights: Vec<i8>,
     scales: Vec<f32>,
@@ -120,7 +120,7 @@ impl Rows {
         for row in floats.chunks_exact(columns) {
             let largest = row.iter().fold(0.0_f32, |largest, value| largest.max(value.abs()));
             let scale = largest / f32::from(i8::MAX);
-            // The cast saturates, and of a row of zeros it makes zeros.
+            // The cast saturates, and a row of zeros gives zeros.
             rows.weights.extend(row.iter().map(|value| (value / scale).round() as i8));
             rows.scales.push(scale);
         }

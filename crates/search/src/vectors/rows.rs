@@ -1,10 +1,10 @@
-//! Where the planes lie: blocks of rows, each plane of a block in one piece.
+//! The memory of the planes: blocks of rows, with each plane of a block contiguous.
 //!
-//! A block's memory is never moved once it is full, so an index grows without ever holding itself twice.
+//! The memory of a full block never moves, so a growing index is never in memory twice.
 
 use super::quantised::{Quantised, Row};
 
-/// Rows in a block: large enough that a scan runs through long pieces of memory, small enough that growing is cheap.
+/// The number of rows in a block: large enough for fast scans, small enough for cheap growth.
 pub(super) const BLOCK_ROWS: usize = 1_024;
 
 pub(super) struct Rows {
@@ -13,12 +13,12 @@ pub(super) struct Rows {
     len: usize,
 }
 
-/// Rows of one stretch of slots.
+/// Rows of consecutive slots.
 pub(super) struct Block {
     pub(super) upper: Vec<i8>,
     lower: Vec<i8>,
     pub(super) steps: Vec<f32>,
-    /// Minus infinity marks a row that is gone: no bound computed from it is ever among the best.
+    /// Minus infinity marks a removed row: no bound computed from it is ever among the best.
     pub(super) slacks: Vec<f32>,
 }
 
@@ -39,7 +39,7 @@ impl Rows {
         &self.blocks
     }
 
-    /// Adds a row behind the last.
+    /// Appends a row.
     pub(super) fn push(&mut self, vector: &Quantised) {
         if self.len.is_multiple_of(BLOCK_ROWS) {
             self.blocks.push(Block { upper: Vec::new(), lower: Vec::new(), steps: Vec::new(), slacks: Vec::new() });
@@ -53,7 +53,7 @@ impl Rows {
         }
     }
 
-    /// Writes over a row.
+    /// Overwrites a row.
     pub(super) fn set(&mut self, slot: u32, vector: &Quantised) {
         let (dimension, row) = (self.dimension, slot as usize % BLOCK_ROWS);
         let Some(block) = self.blocks.get_mut(slot as usize / BLOCK_ROWS) else { return };
@@ -67,7 +67,7 @@ impl Rows {
         }
     }
 
-    /// Takes a row out of every scan.
+    /// Removes a row from every scan.
     pub(super) fn hide(&mut self, slot: u32) {
         let block = self.blocks.get_mut(slot as usize / BLOCK_ROWS);
         if let Some(slack) = block.and_then(|block| block.slacks.get_mut(slot as usize % BLOCK_ROWS)) {

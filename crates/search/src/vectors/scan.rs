@@ -1,4 +1,4 @@
-//! The flat scan: exact, and fast because most rows are dismissed by their upper plane alone.
+//! The flat scan: exact, and fast because the upper plane alone rules out most rows.
 
 use simd::dots_i8;
 
@@ -6,17 +6,17 @@ use super::quantised::{Quantised, cosine, error_bound};
 use super::rows::{BLOCK_ROWS, Rows};
 use crate::top::{Hit, Top};
 
-/// Candidates gathered before the first thinning out.
+/// The number of candidates before the first pruning.
 const CANDIDATES_MIN: usize = 256;
 
-/// A row that may be among the best: its cosine is between the two.
+/// A row that may be among the best. Its cosine is between the two bounds.
 struct Candidate {
     slot: u32,
     least: f32,
     most: f32,
 }
 
-/// The best `limit` rows whose id is accepted. `ids` holds the id of each slot.
+/// The best `limit` rows with an accepted id. `ids` has the id of each slot.
 pub(super) fn scan(rows: &Rows, ids: &[u64], query: &Quantised, limit: usize, accept: &dyn Fn(u64) -> bool) -> Vec<Hit> {
     if limit == 0 || query.upper.len() != rows.dimension() {
         return Vec::new();
@@ -38,7 +38,7 @@ pub(super) fn scan(rows: &Rows, ids: &[u64], query: &Quantised, limit: usize, ac
     measure(rows, ids, query, candidates.finish(), limit)
 }
 
-/// Measures candidates from the most promising down, until the rest cannot be among the best.
+/// Measures candidates from the best bound down, until the rest cannot be among the best.
 fn measure(rows: &Rows, ids: &[u64], query: &Quantised, candidates: Vec<Candidate>, limit: usize) -> Vec<Hit> {
     let mut top = Top::new(limit);
     for candidate in candidates {
@@ -52,11 +52,11 @@ fn measure(rows: &Rows, ids: &[u64], query: &Quantised, candidates: Vec<Candidat
     top.into_hits()
 }
 
-/// Candidates, thinned out whenever they have become many.
+/// Candidates, pruned whenever there are too many.
 struct Candidates {
     limit: usize,
     kept: Vec<Candidate>,
-    /// What the `limit` best have at least: who cannot reach it is not among them.
+    /// The minimum of the `limit` best. A row that cannot reach it is skipped.
     floor: f32,
     full: usize,
 }

@@ -1,4 +1,4 @@
-//! The index beside a plain map that is searched by the textbook.
+//! Compares the index with a plain map and the definition of the cosine.
 
 use std::collections::BTreeMap;
 
@@ -9,7 +9,7 @@ use super::random::{Random, exact_cosine};
 use super::*;
 use crate::top::{Hit, best_first};
 
-/// What the index must answer, to the last bit: every row measured with both planes.
+/// The exact expected result: every row measured with both planes.
 fn every_row_measured(model: &BTreeMap<u64, Vec<f32>>, query: &[f32], limit: usize, filter: &dyn Fn(u64) -> bool) -> Vec<Hit> {
     let query = Quantised::new(query).unwrap();
     let measured = model.iter().filter(|(id, _)| filter(**id)).map(|(id, vector)| {
@@ -31,7 +31,7 @@ fn filled(vectors: &[Vec<f32>]) -> VectorIndex {
 }
 
 #[test]
-fn finds_what_the_textbook_finds() {
+fn results_match_the_definition() {
     let mut random = Random::new(7);
     let vectors = random.clusters(5_000, 96, 40);
     let index = filled(&vectors);
@@ -48,7 +48,7 @@ fn finds_what_the_textbook_finds() {
 }
 
 #[test]
-fn a_filter_loses_nothing() {
+fn a_filtered_search_is_exact() {
     let mut random = Random::new(11);
     let vectors = random.clusters(3_000, 48, 5);
     let (index, model) = (filled(&vectors), (0..).zip(vectors.clone()).collect());
@@ -62,7 +62,7 @@ fn a_filter_loses_nothing() {
 }
 
 #[test]
-fn equal_vectors_come_by_id() {
+fn equal_vectors_are_ordered_by_id() {
     let mut index = VectorIndex::new(3);
     for id in (0..3_000).rev() {
         index.upsert(id, &[1.0, 2.0, 3.0]).unwrap();
@@ -72,7 +72,7 @@ fn equal_vectors_come_by_id() {
 }
 
 #[test]
-fn another_dimension_is_refused_and_finds_nothing() {
+fn another_dimension_is_refused() {
     let mut index = VectorIndex::new(3);
     index.upsert(1, &[1.0, 0.0, 0.0]).unwrap();
     assert_eq!(index.upsert(1, &[1.0]).unwrap_err(), VectorError::Dimension { expected: 3, found: 1 });
@@ -84,7 +84,7 @@ fn another_dimension_is_refused_and_finds_nothing() {
 }
 
 #[test]
-fn free_slots_are_used_again() {
+fn free_slots_are_reused() {
     let mut random = Random::new(3);
     let mut index = filled(&random.clusters(2_000, 16, 4));
     let before = index.bytes();
@@ -97,7 +97,7 @@ fn free_slots_are_used_again() {
         }
     }
     assert_eq!(index.len(), 2_000);
-    // The list of free slots is all that grew.
+    // Only the list of free slots has grown.
     assert!(index.bytes() < before + 2_000 * 24, "{before} to {}", index.bytes());
 }
 
@@ -118,13 +118,13 @@ fn step() -> impl Strategy<Value = Step> {
 
 proptest! {
     #[test]
-    fn any_history_answers_like_a_map(steps in prop::collection::vec(step(), 1..150)) {
+    fn any_history_matches_a_map(steps in prop::collection::vec(step(), 1..150)) {
         let mut index = VectorIndex::new(8);
         let mut model = BTreeMap::new();
         for step in steps {
             match step {
                 Step::Upsert(id, seed) => {
-                    // Few distinct vectors, so that equal ones meet.
+                    // Few distinct vectors, so that equal ones occur.
                     let vector = Random::new(seed % 30).vector(8);
                     index.upsert(id, &vector).unwrap();
                     model.insert(id, vector);

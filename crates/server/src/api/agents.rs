@@ -13,7 +13,7 @@ use super::allowlist::ToolList;
 use super::body::{Body, Object};
 use super::error::Result;
 use super::extract::{Admitted, Nothing, Query};
-use super::page::{Page, next_cursor};
+use super::page::{Page, shown};
 use super::path::{Id, OrgPath, no_such};
 use super::rights::{AgentsWrite, OrgRead};
 use super::text::Name;
@@ -31,7 +31,7 @@ pub(super) fn routes() -> OpenApiRouter<Shared> {
 struct AgentView {
     agent_id: AgentId,
     name: String,
-    /// The project it works in; without one it sees no project tools.
+    /// The project the agent works in. Without one it sees no project tools.
     #[serde(rename = "projectId")]
     #[schema(required)]
     project_id: Option<ProjectId>,
@@ -39,7 +39,7 @@ struct AgentView {
     scopes: Scopes,
     tools: Vec<String>,
     tool_names: ToolNames,
-    /// Its own rate; `null` for the server's.
+    /// The agent's rate limit. `null` means the server's default.
     #[schema(required)]
     rate_limit: Option<RateLimit>,
     disabled: bool,
@@ -74,13 +74,13 @@ impl From<Agent> for AgentView {
     }
 }
 
-/// An agent at a moment when its secret is known.
+/// An agent with its secret, right after it was created or rotated.
 #[derive(Serialize, ToSchema)]
 #[schema(as = AgentSecret)]
 struct SecretView {
     agent_id: AgentId,
     agent_key: String,
-    /// It is shown this once.
+    /// Shown only once.
     agent_secret: String,
     scopes: Scopes,
     tools: Vec<String>,
@@ -116,12 +116,12 @@ struct AgentsAnswer {
 #[serde(deny_unknown_fields)]
 struct NewAgent {
     name: Name,
-    /// The project it works in; without one it sees no project tools.
+    /// The project the agent works in. Without one it sees no project tools.
     #[serde(rename = "projectId")]
     project_id: Option<ProjectId>,
-    /// What it may do, and never more than the caller.
+    /// The agent's scopes, at most the caller's.
     scopes: Scopes,
-    /// The tools it may see, in any spelling.
+    /// The tools the agent may see, in any spelling.
     tools: ToolList,
     tool_names: Option<ToolNames>,
     #[schema(value_type = Option<RateLimit>)]
@@ -137,17 +137,17 @@ struct AgentChange {
     #[serde(default, deserialize_with = "given")]
     #[schema(nullable = false)]
     tools: Option<ToolList>,
-    /// Locks the agent out and ends its tokens.
+    /// Disables the agent and revokes its tokens.
     #[serde(default, deserialize_with = "given")]
     #[schema(nullable = false)]
     disabled: Option<bool>,
-    /// Another rate, or `null` for the server's.
+    /// A new rate limit, or `null` for the server's default.
     #[serde(default, deserialize_with = "given")]
     #[schema(value_type = Option<RateLimit>)]
     rate_limit: Option<Option<Object<RateLimit>>>,
 }
 
-/// Registers an agent. Its secret is shown this once.
+/// Registers an agent. The secret is shown only once.
 #[utoipa::path(
     post, path = "/api/org/{orgId}/agents", operation_id = "createAgent", tag = "agents", params(OrgPath),
     request_body = NewAgent,
@@ -159,11 +159,12 @@ async fn create(
     _: Query<Nothing>,
     Body(new): Body<NewAgent>,
 ) -> Result<(StatusCode, Json<SecretView>)> {
+    let menu = state.menu(access.org()).await?;
     let agent = guard::NewAgent {
         name: new.name.0,
         project: new.project_id.map(|id| id.0),
         scopes: new.scopes.0,
-        tools: new.tools.canonical(&state.catalogue)?,
+        tools: new.tools.canonical(&menu)?,
         tool_names: new.tool_names.map_or_else(Default::default, |names| names.0),
         calls_per_minute: new.rate_limit.map(|rate| rate.0.per_minute.0),
     };
@@ -171,15 +172,15 @@ async fn create(
     Ok((StatusCode::CREATED, Json(made.into())))
 }
 
-/// Lists agents. A key for some projects is shown those that work in them.
+/// Lists agents. A key limited to some projects sees only the agents of those projects.
 #[utoipa::path(
     get, path = "/api/org/{orgId}/agents", operation_id = "listAgents", tag = "agents", params(OrgPath, Page),
     responses((status = 200, description = "A page of agents.", body = AgentsAnswer), Admitted<OrgRead>)
 )]
 async fn list(access: Admitted<OrgRead>, Query(page): Query<Page>) -> Result<Json<AgentsAnswer>> {
     let page = access.agents().list(&page.request()).await?;
-    let agents = page.items.into_iter().map(AgentView::from).collect();
-    Ok(Json(AgentsAnswer { agents, next_cursor: next_cursor(page.next.as_ref()) }))
+    let (agents, next_cursor) = shown(page);
+    Ok(Json(AgentsAnswer { agents, next_cursor }))
 }
 
 /// Shows one agent.
@@ -192,12 +193,12 @@ async fn show(access: Admitted<OrgRead>, Id(id): Id<base::AgentId>, _: Query<Not
     answer(access.agents().get(&id).await?)
 }
 
-/// Changes an agent. It holds from the agent's next request.
+/// Changes an agent. The change applies from the agent's next request.
 #[utoipa::path(
     patch, path = "/api/org/{orgId}/agents/{agentId}", operation_id = "changeAgent", tag = "agents",
     params(OrgPath, Id<base::AgentId>), request_body = AgentChange,
     responses(
-        (status = 200, description = "The agent as it is now.", body = AgentAnswer), Admitted<AgentsWrite>, Body<AgentChange>
+        (status = 200, description = "The changed agent.", body = AgentAnswer), Admitted<AgentsWrite>, Body<AgentChange>
     )
 )]
 async fn change(
@@ -207,16 +208,17 @@ async fn change(
     _: Query<Nothing>,
     Body(change): Body<AgentChange>,
 ) -> Result<Json<AgentAnswer>> {
+    let menu = state.menu(access.org()).await?;
     let change = guard::AgentChange {
         scopes: change.scopes.map(|scopes| scopes.0),
-        tools: change.tools.map(|tools| tools.canonical(&state.catalogue)).transpose()?,
+        tools: change.tools.map(|tools| tools.canonical(&menu)).transpose()?,
         disabled: change.disabled,
         calls_per_minute: change.rate_limit.map(|rate| rate.map(|rate| rate.0.per_minute.0)),
     };
     answer(access.agents().change(&id, change).await?)
 }
 
-/// Gives an agent a new secret, shown this once. The old one and all tokens are dead when this answers.
+/// Rotates an agent's secret. The new secret is shown only once. The old secret and all tokens stop working immediately.
 #[utoipa::path(
     post, path = "/api/org/{orgId}/agents/{agentId}/rotate", operation_id = "rotateAgent", tag = "agents",
     params(OrgPath, Id<base::AgentId>),

@@ -1,6 +1,9 @@
 //! Lists of tools, in any of their spellings.
 
+use std::borrow::Cow;
+
 use base::limits::ALLOWLIST_ENTRIES_MAX;
+use base::near::nearest;
 use serde::{Deserialize, Deserializer};
 use tools::Catalogue;
 use utoipa::openapi::schema::{ArrayBuilder, ObjectBuilder, Type};
@@ -10,17 +13,26 @@ use utoipa::{PartialSchema, ToSchema};
 use super::error::{ApiError, Result};
 use super::wire::bounded;
 
-/// Names of tools, not yet known to exist.
+/// Tool names that have not been checked yet.
 pub(super) struct ToolList(Vec<String>);
 
 impl ToolList {
-    /// The canonical names. The first name that no tool has is refused.
+    /// Returns the canonical names. Fails on the first unknown name.
     pub(super) fn canonical(self, catalogue: &Catalogue) -> Result<Vec<String>> {
         let canonical = |name: String| match catalogue.canonical(&name) {
             Some(canonical) => Ok(canonical.to_owned()),
-            None => Err(ApiError::invalid(format!("there is no tool `{name}`: `toolcrib tools` lists those there are"))),
+            None => Err(ApiError::invalid(no_such_tool(catalogue, &name))),
         };
         self.0.into_iter().map(canonical).collect()
+    }
+}
+
+/// Says that a tool does not exist, and suggests a similar one.
+pub(super) fn no_such_tool(catalogue: &Catalogue, name: &str) -> String {
+    let known = catalogue.tools().iter().map(|tool| &*tool.spec().name);
+    match nearest(name, known) {
+        Some(near) => format!("there is no tool `{name}`; did you mean `{near}`?"),
+        None => format!("there is no tool `{name}`; `toolcrib tools` lists all tools"),
     }
 }
 
@@ -32,11 +44,12 @@ impl<'de> Deserialize<'de> for ToolList {
 
 impl PartialSchema for ToolList {
     fn schema() -> RefOr<Schema> {
-        // A catalogue that cannot be built keeps the server from starting: there is no document of it to be wrong.
+        // The server does not start if the catalogue cannot be built, so this fallback never reaches the document.
         let catalogue = Catalogue::builtin();
         let specs = catalogue.iter().flat_map(Catalogue::tools).map(|tool| tool.spec());
-        let names = specs.flat_map(|spec| [Some(spec.name.to_owned()), Some(spec.safe_name()).filter(|safe| safe != spec.name)]);
-        let name = ObjectBuilder::new().schema_type(Type::String).enum_values(Some(names.flatten()));
+        let names = specs.flat_map(|spec| [Some(spec.name.clone()), Some(spec.safe_name()).filter(|safe| *safe != spec.name)]);
+        let names = names.flatten().map(Cow::into_owned);
+        let name = ObjectBuilder::new().schema_type(Type::String).enum_values(Some(names));
         ArrayBuilder::new().items(name).max_items(Some(ALLOWLIST_ENTRIES_MAX)).into()
     }
 }
@@ -46,6 +59,13 @@ impl ToSchema for ToolList {}
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn similar_tools_are_suggested() {
+        let catalogue = Catalogue::builtin().unwrap();
+        assert_eq!(no_such_tool(&catalogue, "bricks.lst"), "there is no tool `bricks.lst`; did you mean `bricks.list`?");
+        assert_eq!(no_such_tool(&catalogue, "nosuch"), "there is no tool `nosuch`; `toolcrib tools` lists all tools");
+    }
 
     #[test]
     fn entries_are_canonical_and_unknown_names_are_refused() {

@@ -1,5 +1,5 @@
-//! What happens around every management request: it gets an id, its host is checked, it is counted, a panic in it costs
-//! nothing else, the audit trail is told of a refusal or a read, and the log of what went wrong.
+//! Middleware of the management API. Each request gets an id, its host is checked, it is counted, and a panic is contained.
+//! Refusals and reads go to the audit trail, and failures to the log.
 
 use std::panic::AssertUnwindSafe;
 
@@ -9,6 +9,7 @@ use axum::response::{IntoResponse, Response};
 use base::{Error, RequestId};
 use futures_util::FutureExt;
 use http::{HeaderValue, Method, StatusCode, header};
+use mcp::codes::Cause;
 
 use super::error::{ApiError, ForTheLog};
 use super::in_place::InPlace;
@@ -17,23 +18,23 @@ use crate::refusals::{why_unauthorized, without_quotes};
 use crate::request_id;
 use crate::state::Shared;
 
-/// The door's name in the metrics.
+/// The name of the management API in the metrics.
 const DOOR: &str = "api";
 
-/// Stands around every route of the API.
+/// Wraps every route of the API.
 pub(super) async fn around(State(state): State<Shared>, request: Request, next: Next) -> Response {
     surround(&state, request, |request| next.run(request)).await
 }
 
-/// Answers a path that leads nowhere, `/.well-known/oauth-*` among them: clients that probe it must get a clean 404.
+/// Answers an unknown path with 404, including `/.well-known/oauth-*`, which clients probe.
 pub(crate) async fn no_such_route(State(state): State<Shared>, request: Request) -> Response {
-    surround(&state, request, async |_| ApiError::not_found("route: see `GET /api/openapi.json`").into_response()).await
+    surround(&state, request, async |_| ApiError::not_found("route; see `GET /api/openapi.json`").into_response()).await
 }
 
-/// Answers a method that a path does not have. The router adds `Allow`.
+/// Answers a method that the path does not support. The router adds `Allow`.
 pub(super) async fn no_such_method(method: Method) -> ApiError {
-    let message = format!("this path does not take `{method}`: see the `Allow` header");
-    ApiError::new(StatusCode::METHOD_NOT_ALLOWED, "method_not_allowed", message)
+    let message = format!("this path does not support `{method}`; see the `Allow` header");
+    ApiError::new(Cause::MethodNotAllowed, message)
 }
 
 async fn surround<F: Future<Output = Response>>(
@@ -51,21 +52,24 @@ async fn surround<F: Future<Output = Response>>(
     let host = if of_the_api { state.hosts.check(request.headers(), request.uri()) } else { Ok(()) };
     let unauthorized = why_unauthorized(request.headers());
     let mut response = match &host {
-        Err(_) => ApiError::forbidden("this host or origin is not allowed: start the server with --allow-host to add one")
-            .into_response(),
+        Err(_) => {
+            ApiError::forbidden("host or origin not allowed; add it with --allow-host when you start the server").into_response()
+        }
         Ok(()) => {
             let answered = AssertUnwindSafe(answer(request)).catch_unwind().await;
-            let panicked = |_| ApiError::from(Error::internal("a management call panicked")).into_response();
-            visit.record(state, id, answered.unwrap_or_else(panicked)).await
+            let panicked = |_| ApiError::from(Error::internal("management call panicked")).into_response();
+            let is_question = method == Method::GET || visit.is_read();
+            let response = place.settle(is_question, answered.unwrap_or_else(panicked));
+            visit.record(state, id, response).await
         }
     };
-    response = place.hold(&method, response);
+    response = place.until_sent(response);
     match &host {
         Err(stray) => state.refused(DOOR, response.status().as_u16(), &id, stray),
         Ok(()) => log(state, &response, &id, unauthorized),
     }
     if of_the_api {
-        // Answers hold secrets that are shown once.
+        // Answers may hold secrets that are shown only once.
         response.headers_mut().insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
     }
     request_id::stamp(&mut response, &id);
@@ -76,7 +80,7 @@ fn is_of_the_api(path: &str) -> bool {
     path.strip_prefix("/api").is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
 }
 
-/// Writes why a request was not answered well. What a message quotes is the caller's own text and stays out of the log.
+/// Logs why a request failed. Text quoted in a message comes from the caller and is not logged.
 fn log(state: &Shared, response: &Response, id: &RequestId, unauthorized: &str) {
     let note = response.extensions().get::<ForTheLog>();
     let status = response.status().as_u16();
@@ -84,7 +88,7 @@ fn log(state: &Shared, response: &Response, id: &RequestId, unauthorized: &str) 
         let reason = match note {
             _ if response.status() == StatusCode::UNAUTHORIZED => unauthorized.into(),
             Some(note) => without_quotes(&note.message),
-            None => "the request cannot be used".into(),
+            None => "invalid request".into(),
         };
         state.refused(DOOR, status, id, reason);
     } else if let Some(note) = note {
@@ -97,7 +101,7 @@ mod tests {
     use super::is_of_the_api;
 
     #[test]
-    fn paths_of_the_api() {
+    fn api_paths_are_recognized() {
         for path in ["/api", "/api/", "/api/orgs", "/api/no/such"] {
             assert!(is_of_the_api(path), "{path}");
         }

@@ -1,4 +1,4 @@
-//! The audit trail of an org: pages of it, all of it, its verification, its checkpoint and its keys.
+//! The audit trail of an org: listing, export, verification, checkpoint and signing keys.
 
 use axum::Json;
 use axum::body::Body as HttpBody;
@@ -38,14 +38,14 @@ pub(super) fn routes() -> OpenApiRouter<Shared> {
         .routes(routes!(prune))
 }
 
-/// An entry, as the export has it on one line: `docs/audit-format.md`.
+/// An audit entry, in the format of the export. See `docs/audit-format.md`.
 #[derive(ToSchema)]
 #[schema(as = AuditEntry, rename_all = "camelCase")]
 #[expect(dead_code, reason = "only describes what the audit crate writes")]
 struct EntryView {
     id: String,
     workspace_id: OrgId,
-    /// From 1, without a gap.
+    /// Counts from 1 without gaps.
     sequence_number: u64,
     occurred_at: Time,
     event_type: String,
@@ -81,7 +81,7 @@ struct NewerAnswer {
     events: Vec<AuditEntry>,
 }
 
-/// What a verification found.
+/// The result of a verification.
 #[derive(ToSchema)]
 #[schema(as = AuditReport, rename_all = "camelCase")]
 #[expect(dead_code, reason = "only describes what the audit crate writes")]
@@ -92,15 +92,15 @@ struct ReportView {
     first_sequence: Option<u64>,
     #[schema(required)]
     last_sequence: Option<u64>,
-    /// The number of the first bad entry.
+    /// The sequence number of the first bad entry.
     #[schema(required)]
     broken_at: Option<u64>,
-    /// What is wrong with it.
+    /// What is wrong with that entry.
     #[schema(required, value_type = Option<Object>)]
     broken: Option<()>,
 }
 
-/// How long the trail is and where it ends, signed.
+/// A signed statement of the trail's length and head.
 #[derive(ToSchema)]
 #[schema(as = AuditCheckpoint, rename_all = "camelCase")]
 #[expect(dead_code, reason = "only describes what the audit crate writes")]
@@ -141,7 +141,7 @@ impl From<guard::AuditKey> for KeyView {
 
 #[derive(Serialize, ToSchema)]
 struct AuditKeysAnswer {
-    /// All of them, oldest first; the last is the one that signs.
+    /// All keys, oldest first. The last one is active.
     keys: Vec<KeyView>,
 }
 
@@ -153,32 +153,31 @@ struct AuditKeyAnswer {
 #[derive(Default, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 struct RevokeRequest {
-    /// Why; it is published with the key.
+    /// The reason for the revocation. It is published with the key.
     reason: Option<Description>,
 }
 
 #[derive(Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 struct PruneRequest {
-    /// Entries from before this time go. The operator says how young an entry is never removed; by default, younger than 30
-    /// days.
+    /// Removes entries older than this time. The operator sets a minimum age for removal, 30 days by default.
     before: Time,
 }
 
 #[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 struct PruneAnswer {
-    /// How many entries are gone.
+    /// The number of removed entries.
     removed: u64,
-    /// The number of the first that is left.
+    /// The sequence number of the first remaining entry.
     #[schema(required)]
     first_sequence: Option<u64>,
-    /// Who has yet to read what was to go: the id of a webhook, or `figures`. The rest goes when that is done.
+    /// The subscriber that has not read all of these entries yet: a webhook id, or `figures`. The rest is removed after it has.
     #[schema(required)]
     held_by: Option<String>,
 }
 
-/// Lists what happened, newest first. A page may be short and not be the last: `nextCursor` says.
+/// Lists audit entries, newest first. A short page is not always the last one; check `nextCursor`.
 #[utoipa::path(
     get, path = "/api/audit", operation_id = "listAudit", tag = "audit", params(AuditPage),
     responses((status = 200, description = "A page of entries.", body = AuditAnswer), Admitted<AuditRead>)
@@ -194,10 +193,10 @@ async fn list(
     Ok(Json(AuditAnswer { events: page.items, next_cursor }))
 }
 
-/// Lists all that happened after an entry, oldest first: for following the trail without a gap.
+/// Lists all entries after a given one, oldest first. Use it to follow the trail without gaps.
 #[utoipa::path(
     get, path = "/api/audit/newer", operation_id = "followAudit", tag = "audit", params(NewerPage),
-    responses((status = 200, description = "The next entries; none while nothing is new.", body = NewerAnswer), Admitted<AuditRead>)
+    responses((status = 200, description = "The next entries. Empty if there are none yet.", body = NewerAnswer), Admitted<AuditRead>)
 )]
 async fn newer(
     State(state): State<Shared>,
@@ -208,7 +207,7 @@ async fn newer(
     Ok(Json(NewerAnswer { events: state.guard.audit(&access)?.after(number, rows).await? }))
 }
 
-/// Everything, oldest first, one entry a line. That it was read is the last of them.
+/// Exports the whole trail, oldest entry first, one per line. The last line records the export itself.
 #[utoipa::path(
     get, path = "/api/audit/export", operation_id = "exportAudit", tag = "audit", params(OrgQuery),
     responses(
@@ -234,17 +233,17 @@ async fn export(State(state): State<Shared>, access: Admitted<AuditRead>, _: Que
     Ok((headers, HttpBody::from_stream(lines)).into_response())
 }
 
-/// Verifies the trail as it is stored now.
+/// Verifies the stored trail.
 #[utoipa::path(
     post, path = "/api/audit/verify", operation_id = "verifyAudit", tag = "audit", params(OrgQuery),
-    responses((status = 200, description = "What was found.", body = ReportView), Admitted<AuditRead>)
+    responses((status = 200, description = "The result.", body = ReportView), Admitted<AuditRead>)
 )]
 async fn verify(State(state): State<Shared>, access: Admitted<AuditRead>, _: Query<OrgQuery>) -> Result<Response> {
     let report = state.guard.audit(&access)?.verify(&state.guard).await?;
     Ok(Json(report).into_response())
 }
 
-/// A signed statement of how long the trail is and where it ends. Kept elsewhere, it shows a tail that was cut off.
+/// Returns a signed statement of the trail's length and head. Store it elsewhere: it reveals whether the end of the trail was removed.
 #[utoipa::path(
     get, path = "/api/audit/checkpoint", operation_id = "auditCheckpoint", tag = "audit", params(OrgQuery),
     responses((status = 200, description = "The checkpoint.", body = CheckpointView), Admitted<AuditRead>)
@@ -254,7 +253,7 @@ async fn checkpoint(State(state): State<Shared>, access: Admitted<AuditRead>, _:
     Ok(Json(checkpoint).into_response())
 }
 
-/// Lists the signing keys. Their public halves are at `/.well-known/audit-keys/{workspaceId}`.
+/// Lists the signing keys. Their public keys are at `/.well-known/audit-keys/{workspaceId}`.
 #[utoipa::path(
     get, path = "/api/audit/keys", operation_id = "listAuditKeys", tag = "audit", params(OrgQuery),
     responses((status = 200, description = "All keys.", body = AuditKeysAnswer), Admitted<AuditRead>)
@@ -264,7 +263,7 @@ async fn keys(State(state): State<Shared>, access: Admitted<AuditRead>, _: Query
     Ok(Json(AuditKeysAnswer { keys: keys.into_iter().map(KeyView::from).collect() }))
 }
 
-/// Puts a new signing key in the active one's place; the old key signs it in.
+/// Rotates the signing key. The old key signs the new one.
 #[utoipa::path(
     post, path = "/api/audit/keys/rotate", operation_id = "rotateAuditKey", tag = "audit", params(OrgQuery),
     responses((status = 200, description = "The new key.", body = AuditKeyAnswer), Admitted<AuditWrite>)
@@ -276,7 +275,7 @@ async fn rotate(State(state): State<Shared>, access: Admitted<AuditWrite>, _: Qu
     key.map(|key| Json(AuditKeyAnswer { key: key.into() })).ok_or_else(|| ApiError::not_found("key"))
 }
 
-/// Revokes a signing key: what it signs from now on is invalid. The active key is rotated first.
+/// Revokes a signing key. Anything it signs after that is invalid. The active key is rotated first.
 #[utoipa::path(
     post, path = "/api/audit/keys/{kid}/revoke", operation_id = "revokeAuditKey", tag = "audit",
     params(Named<KeyName>, OrgQuery), request_body = Option<RevokeRequest>,
@@ -297,8 +296,8 @@ async fn revoke(
     key.map(|key| Json(AuditKeyAnswer { key: key.into() })).ok_or_else(|| ApiError::not_found("key"))
 }
 
-/// Removes the oldest entries for good. An entry says so, and what is left verifies. What a webhook has yet to deliver stays. No key may do
-/// this but the instance admin's.
+/// Permanently removes the oldest entries. The removal is recorded, and the rest still verifies. Entries that a webhook has not
+/// delivered yet are kept. Needs an owner's login or the instance admin's key.
 #[utoipa::path(
     post, path = "/api/audit/prune", operation_id = "pruneAudit", tag = "audit", params(OrgQuery), request_body = PruneRequest,
     responses((status = 200, description = "Removed.", body = PruneAnswer), Admitted<Owner>, Body<PruneRequest>)

@@ -1,15 +1,17 @@
-//! Which entries of the audit trail.
+//! Query parameters of the audit routes.
 
-use base::PageRequest;
+use base::near::nearest;
+use base::{EventChoice, PageRequest};
 use guard::AuditFilter;
 use serde::{Deserialize, Deserializer, de};
 use utoipa::openapi::path::{Parameter, ParameterIn};
 use utoipa::openapi::schema::{ObjectBuilder, Type};
+use utoipa::openapi::{RefOr, Schema};
 use utoipa::{IntoParams, PartialSchema};
 
 use super::page::{After, OrgQuery, Page, Rows, query, request};
 use super::text::Label;
-use super::wire::Time;
+use super::wire::{SEQUENCE_MAX, Time};
 
 /// The filters of `GET /api/audit`.
 #[derive(Deserialize)]
@@ -17,7 +19,7 @@ use super::wire::Time;
 pub(super) struct AuditPage {
     #[serde(rename = "org")]
     _org: Option<String>,
-    event_type: Option<Label>,
+    event_type: Option<EventFilter>,
     actor_id: Option<Label>,
     entity_id: Option<Label>,
     request_id: Option<Label>,
@@ -28,10 +30,10 @@ pub(super) struct AuditPage {
 }
 
 impl AuditPage {
-    /// What the trail is asked.
+    /// The filter and the page for `guard`.
     pub(super) fn request(self) -> (AuditFilter, PageRequest) {
         let filter = AuditFilter {
-            event_type: self.event_type.map(|text| text.0),
+            event_type: self.event_type.map(|choice| choice.0),
             actor: self.actor_id.map(|text| text.0),
             entity: self.entity_id.map(|text| text.0),
             request: self.request_id.map(|text| text.0),
@@ -45,25 +47,46 @@ impl AuditPage {
 impl IntoParams for AuditPage {
     fn into_params(place: impl Fn() -> Option<ParameterIn>) -> Vec<Parameter> {
         let mut parameters = OrgQuery::into_params(&place);
+        let event_types = "Only events of this type, such as `call.refused`, or of this family, such as `policy.*`.";
+        parameters.push(query("eventType", event_types, EventFilter::schema()));
         for (name, description) in [
-            ("eventType", "Only what happened in this way, such as `call.refused` or `key.minted`."),
-            ("actorId", "Only what this session, agent, key or person did."),
-            ("entityId", "Only what happened to this: a tool's name, an id, a policy."),
-            ("requestId", "Only what this request did: the answer's `x-request-id`."),
+            ("actorId", "Only events caused by this session, agent, key or user."),
+            ("entityId", "Only events about this entity: a tool's name, an id or a policy."),
+            ("requestId", "Only events of this request, by its `x-request-id`."),
         ] {
             parameters.push(query(name, description, Label::schema()));
         }
-        parameters.push(query("since", "Not before this time.", Time::schema()));
-        parameters.push(query("until", "Before this time.", Time::schema()));
+        parameters.push(query("since", "Only events at or after this time.", Time::schema()));
+        parameters.push(query("until", "Only events before this time.", Time::schema()));
         parameters.extend(Page::into_params(&place));
         parameters
     }
 }
 
-/// The largest number that JSON carries without loss; no trail has so many entries.
-const NUMBER_MAX: u64 = (1 << 53) - 1;
+/// An event type, or a family of them.
+struct EventFilter(EventChoice);
 
-/// What `GET /api/audit/newer` takes.
+impl<'de> Deserialize<'de> for EventFilter {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let wanted = String::deserialize(deserializer)?;
+        EventChoice::parse(&wanted).map(Self).ok_or_else(|| {
+            let known = EventChoice::words();
+            let hint = match nearest(&wanted, known.iter().map(String::as_str)) {
+                Some(near) => format!("did you mean `{near}`?"),
+                None => "use an event type (`key.minted`) or a family (`policy.*`)".to_owned(),
+            };
+            de::Error::custom(format!("there is no event type `{wanted}`; {hint}"))
+        })
+    }
+}
+
+impl PartialSchema for EventFilter {
+    fn schema() -> RefOr<Schema> {
+        ObjectBuilder::new().schema_type(Type::String).enum_values(Some(EventChoice::words())).into()
+    }
+}
+
+/// Query parameters of `GET /api/audit/newer`.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct NewerPage {
@@ -74,29 +97,33 @@ pub(super) struct NewerPage {
 }
 
 impl NewerPage {
-    /// The number that the entries come after, and how many at most.
+    /// The sequence number to start after, and the page size.
     pub(super) fn request(self) -> (u64, u32) {
         (self.after.map_or(0, |number| number.0), request(self.limit, None).rows)
     }
 }
 
-/// The number of an entry; 0 comes before the first.
+/// The sequence number of an entry. 0 is before the first.
 struct Number(u64);
 
 impl<'de> Deserialize<'de> for Number {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let text = String::deserialize(deserializer)?;
         let digits = text.bytes().all(|byte| byte.is_ascii_digit());
-        let number = text.parse().ok().filter(|number| digits && *number <= NUMBER_MAX);
-        number.map(Self).ok_or_else(|| de::Error::custom("`after` is the number of an entry, or 0"))
+        let number = text.parse().ok().filter(|number| digits && *number <= SEQUENCE_MAX);
+        number.map(Self).ok_or_else(|| de::Error::custom("`after` must be the sequence number of an entry, or 0"))
     }
 }
 
 impl IntoParams for NewerPage {
     fn into_params(place: impl Fn() -> Option<ParameterIn>) -> Vec<Parameter> {
-        let number = ObjectBuilder::new().schema_type(Type::Integer).minimum(Some(0)).maximum(Some(NUMBER_MAX));
+        let number = ObjectBuilder::new().schema_type(Type::Integer).minimum(Some(0)).maximum(Some(SEQUENCE_MAX));
         let mut parameters = OrgQuery::into_params(&place);
-        parameters.push(query("after", "The number of the last entry that is known; without it all are new.", number));
+        parameters.push(query(
+            "after",
+            "The sequence number of the last entry you have. Default: start at the first entry.",
+            number,
+        ));
         parameters.extend(Page::into_params(&place).into_iter().filter(|parameter| parameter.name == "limit"));
         parameters
     }

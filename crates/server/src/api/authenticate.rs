@@ -1,4 +1,4 @@
-//! `POST /api/agents/authenticate`: an agent trades its key and secret for a token of fifteen minutes.
+//! `POST /api/agents/authenticate`: exchanges an agent's key and secret for an access token.
 
 use axum::Json;
 use axum::extract::State;
@@ -37,25 +37,25 @@ struct TokenAnswer {
     scopes: Scopes,
 }
 
-/// Trades an agent's key and secret for an access token. There is no refresh: authenticate again.
+/// Exchanges an agent's key and secret for an access token. There is no refresh; authenticate again when the token expires.
 #[utoipa::path(
     post, path = "/api/agents/authenticate", operation_id = "authenticateAgent", tag = "agents", security(()),
     request_body = AgentCredential,
     responses(
-        (status = 200, description = "A token of fifteen minutes.", body = TokenAnswer),
+        (status = 200, description = "A token, valid for fifteen minutes.", body = TokenAnswer),
         Public, BadCredential, PublicBody<AgentCredential>
     )
 )]
 async fn authenticate(
     State(state): State<Shared>,
-    ClientAddress(address): ClientAddress,
+    address: ClientAddress,
     InRequest(id): InRequest,
     _: Query<Nothing>,
     PublicBody(credential): PublicBody<AgentCredential>,
 ) -> Result<Json<TokenAnswer>> {
-    let token = state.guard.authenticate(&credential.agent_key.0, &credential.agent_secret.0, &address, id).await;
+    let token = state.guard.authenticate(&credential.agent_key.0, &credential.agent_secret.0, &address.name(), id).await;
     let token = token.map_err(|refusal| match refusal {
-        Refusal::Unauthorized => ApiError::unauthorized("this agent key and secret are not accepted"),
+        Refusal::Unauthorized => ApiError::unauthorized("wrong agent key or secret"),
         other => other.into(),
     })?;
     Ok(Json(TokenAnswer {

@@ -1,11 +1,10 @@
-//! Reading a request's body: bounded in size, bounded in how long it may stand still, and a JSON object. The bytes of a large one
-//! are held by its caller's place; a request without a place has a small body.
+//! Reads request bodies: JSON objects with a size limit and a time limit. The memory of a large body is charged to its caller.
+//! Without a known caller, only a small body is accepted.
 
 use axum::extract::{FromRequest, Request};
-use base::limits::{JSON_VALUES_MAX, PUBLIC_BODY_BYTES_MAX};
-use base::{Kind, limits::Limits};
+use base::limits::{JSON_VALUES_MAX, Limits, PUBLIC_BODY_BYTES_MAX};
 use bytes::Bytes;
-use http::StatusCode;
+use mcp::codes::Cause;
 use mcp::message::depth::excess;
 use serde::de::value::MapAccessDeserializer;
 use serde::de::{self, DeserializeOwned};
@@ -16,13 +15,13 @@ use super::in_place::InPlace;
 use crate::body::{self, Unreadable};
 use crate::state::Shared;
 
-/// A body of a route whose caller has been let in already.
+/// The body of a route that requires a credential.
 pub(super) struct Body<T>(pub(super) T);
 
-/// A body of a route that anyone may call: it is small, so that strangers cannot fill the memory.
+/// The body of a public route. It must be small, so that anonymous callers cannot fill the memory.
 pub(super) struct PublicBody<T>(pub(super) T);
 
-/// A body that may be left out.
+/// An optional body.
 pub(super) struct OptionalBody<T>(pub(super) T);
 
 impl<T: DeserializeOwned> FromRequest<Shared> for Body<T> {
@@ -62,30 +61,39 @@ async fn read(request: Request, bytes_max: usize, limits: &Limits) -> Result<Byt
         Unreadable::Full(refusal) => refusal.into(),
         Unreadable::TooLarge { bytes_max } => too_large(bytes_max),
         Unreadable::TooSlow => too_slow(),
-        Unreadable::Broken => ApiError::invalid("the body broke off: send it again"),
+        Unreadable::Broken => ApiError::new(Cause::BodyBroken, "connection closed mid-body; send the request again"),
     })
 }
 
 fn too_large(bytes_max: usize) -> ApiError {
-    let message = format!("the body is larger than {bytes_max} bytes");
-    ApiError::new(StatusCode::PAYLOAD_TOO_LARGE, Kind::TooLarge.word(), message)
+    let message = format!("the body is larger than the limit of {bytes_max} bytes");
+    ApiError::new(Cause::BodyTooLarge, message)
 }
 
 fn too_slow() -> ApiError {
-    ApiError::new(StatusCode::REQUEST_TIMEOUT, Kind::Timeout.word(), "the body did not arrive in time: send it again")
+    ApiError::new(Cause::BodyTooSlow, "the body took too long to arrive; send the request again")
 }
 
 fn parse<T: DeserializeOwned>(bytes: &[u8]) -> Result<T> {
     if excess(bytes, usize::MAX, JSON_VALUES_MAX).is_some() {
-        return Err(ApiError::invalid("the body has too many JSON values: send less at once"));
+        return Err(ApiError::invalid("too many JSON values in the body; split it into several requests"));
     }
     match serde_json::from_slice::<Object<T>>(bytes) {
         Ok(object) => Ok(object.0),
-        Err(error) => Err(ApiError::invalid(format!("the body cannot be used: {error}"))),
+        Err(error) => Err(ApiError::invalid(format!("invalid body: {}", reason(&error)))),
     }
 }
 
-/// A JSON object, and only that: a derived reader would also take the members as an array, by position.
+/// What is wrong with the body. The position is kept only for a JSON syntax error: for an invalid member it would mislead.
+pub(super) fn reason(error: &serde_json::Error) -> String {
+    let text = error.to_string();
+    match text.rsplit_once(" at line ") {
+        Some((reason, _)) if error.is_data() => reason.to_owned(),
+        _ => text,
+    }
+}
+
+/// Accepts only a JSON object. A derived reader would also accept an array of the members in order.
 pub(super) struct Object<T>(pub(super) T);
 
 impl<'de, T: Deserialize<'de>> Deserialize<'de> for Object<T> {
@@ -120,11 +128,20 @@ mod tests {
     }
 
     #[test]
-    fn only_an_object_with_known_members_is_read() {
+    fn body_must_be_an_object_with_known_members() {
         assert_eq!(parse::<Point>(b" {\"x\": 1} ").ok().map(|point| point.x), Some(1));
         assert_eq!(parse::<Point>(b"{}").ok().map(|point| point.x), Some(0));
         for bad in ["", "[]", "[1]", "null", "1", "{\"y\": 1}", "{\"x\": 1, \"x\": 2}", "{\"x\": \"1\"}", "{} {}"] {
             assert!(parse::<Point>(bad.as_bytes()).is_err(), "{bad}");
         }
+    }
+
+    #[test]
+    fn only_syntax_errors_name_a_position() {
+        let refused = |text: &str| reason(&serde_json::from_str::<Point>(text).err().unwrap());
+        assert_eq!(refused("{\"y\": 1}"), "unknown field `y`, expected `x`");
+        assert!(!refused("{\"x\": \"1\"}").contains("line"));
+        // A syntax error keeps its position.
+        assert!(refused("{\"x\": 1").contains("at line 1 column 7"), "{}", refused("{\"x\": 1"));
     }
 }

@@ -1,11 +1,10 @@
-//! Bricks, in full. Agents draft them through the tools; what people decide about them is decided here.
-
-use std::fmt::Display;
+//! Management of bricks. Agents draft bricks with tools; people review and publish them here.
 
 use axum::Json;
-use guard::{Access, Event};
+use base::EventKind;
+use guard::Access;
 use http::StatusCode;
-use kits::{Brick, BrickSummary, NewBrickVersion, Workshop};
+use kits::{Brick, BrickSummary, NewBrickVersion};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 use utoipa_axum::router::OpenApiRouter;
@@ -13,14 +12,15 @@ use utoipa_axum::routes;
 
 use super::body::Body;
 use super::document::Conflict;
-use super::error::{ApiError, Result};
+use super::error::Result;
 use super::extract::{Admitted, Query};
-use super::page::{OrgQuery, StatusPage, next_cursor};
+use super::page::{OrgQuery, StatusPage, shown};
 use super::path::{Id, no_such};
 use super::rights::{BricksRead, HumanDecision};
 use super::text::{Description, EvaluationPrompt};
 use super::wire::{BrickId, BrickVersionId, Time};
 use super::words::{BrickType, Status, VersionStatus};
+use super::workshop::{changing, workshop};
 use crate::state::Shared;
 
 pub(super) fn routes() -> OpenApiRouter<Shared> {
@@ -40,7 +40,7 @@ struct SummaryView {
     brick_key: String,
     brick_name: String,
     status: Status,
-    /// The newest published version, or the newest draft while nothing is published.
+    /// The newest published version, or the newest draft if none is published.
     current_version_id: BrickVersionId,
     created_at: Time,
     updated_at: Time,
@@ -68,7 +68,7 @@ struct BrickView {
     summary: SummaryView,
     #[schema(required)]
     description: Option<String>,
-    /// What its rule answers with.
+    /// The type of answer that the brick's rule gives.
     r#type: BrickType,
     created_by: String,
     /// The newest versions, newest first.
@@ -120,7 +120,7 @@ struct BrickAnswer {
     brick: BrickView,
 }
 
-/// A brick, and the version that a call was about.
+/// A brick, and the version that the request created or published.
 #[derive(Serialize, ToSchema)]
 struct BrickVersionAnswer {
     brick_version_id: BrickVersionId,
@@ -139,7 +139,7 @@ struct BricksAnswer {
 #[serde(deny_unknown_fields)]
 struct BrickVersionRequest {
     evaluation_prompt: EvaluationPrompt,
-    /// What the brick is for from now on, if that changes.
+    /// The brick's new description, if it changes.
     description: Option<Description>,
 }
 
@@ -151,8 +151,8 @@ struct BrickVersionRequest {
 async fn list(access: Admitted<BricksRead>, Query(page): Query<StatusPage>) -> Result<Json<BricksAnswer>> {
     let (status, page) = page.request();
     let page = workshop(&access).bricks_page(status, &page).await?;
-    let bricks = page.items.into_iter().map(SummaryView::from).collect();
-    Ok(Json(BricksAnswer { bricks, next_cursor: next_cursor(page.next.as_ref()) }))
+    let (bricks, next_cursor) = shown(page);
+    Ok(Json(BricksAnswer { bricks, next_cursor }))
 }
 
 /// Shows one brick with its rule and versions.
@@ -164,7 +164,7 @@ async fn show(access: Admitted<BricksRead>, Id(id): Id<base::BrickId>, _: Query<
     Ok(Json(BrickAnswer { brick: read(&access, &id).await? }))
 }
 
-/// Drafts a further version of a brick.
+/// Drafts a new version of a brick.
 #[utoipa::path(
     post, path = "/api/bricks/{brickId}/versions", operation_id = "addBrickVersion", tag = "bricks",
     security(("login" = [], "csrf" = [])), params(Id<base::BrickId>, OrgQuery), request_body = BrickVersionRequest,
@@ -183,10 +183,9 @@ async fn add_version(
         evaluation_prompt: version.evaluation_prompt.0,
         description: version.description.map(|description| description.0),
     };
-    let made = changing(&access, "brick.version_added", "brick", id)
+    let made = changing(&access, EventKind::BrickVersionAdded, "brick", id)
         .new_brick_version(id.as_str(), version, &access.who().label())
-        .await
-        .map_err(unknown)?;
+        .await?;
     let answer = BrickVersionAnswer { brick_version_id: made.into(), brick: read(&access, &id).await? };
     Ok((StatusCode::CREATED, Json(answer)))
 }
@@ -202,38 +201,19 @@ async fn publish(
     Id(id): Id<base::BrickId>,
     _: Query<OrgQuery>,
 ) -> Result<Json<BrickVersionAnswer>> {
-    let published = changing(&access, "brick.published", "brick", id).publish_brick(id.as_str()).await.map_err(unknown)?;
+    let published = changing(&access, EventKind::BrickPublished, "brick", id).publish_brick(id.as_str()).await?;
     Ok(Json(BrickVersionAnswer { brick_version_id: published.into(), brick: read(&access, &id).await? }))
 }
 
-/// Retires a brick for good. Doing it twice changes nothing more.
+/// Deprecates a brick permanently. Repeating the call has no effect.
 #[utoipa::path(
     post, path = "/api/bricks/{brickId}/deprecate", operation_id = "deprecateBrick", tag = "bricks",
     security(("login" = [], "csrf" = [])), params(Id<base::BrickId>, OrgQuery),
     responses((status = 200, description = "Deprecated.", body = BrickAnswer), Admitted<HumanDecision>)
 )]
 async fn deprecate(access: Admitted<HumanDecision>, Id(id): Id<base::BrickId>, _: Query<OrgQuery>) -> Result<Json<BrickAnswer>> {
-    changing(&access, "brick.deprecated", "brick", id).deprecate_brick(id.as_str()).await.map_err(unknown)?;
+    changing(&access, EventKind::BrickDeprecated, "brick", id).deprecate_brick(id.as_str()).await?;
     Ok(Json(BrickAnswer { brick: read(&access, &id).await? }))
-}
-
-/// The bricks and kits that a call may reach.
-pub(super) fn workshop(access: &Access) -> Workshop {
-    Workshop::new(access.rows().clone(), access.clock().clone())
-}
-
-/// The same, for a change that the audit trail tells of as `event_type`.
-pub(super) fn changing(access: &Access, event_type: &'static str, entity_type: &'static str, id: impl Display) -> Workshop {
-    Workshop::new(access.rows_for(Event::new(event_type, entity_type, id)), access.clock().clone())
-}
-
-/// What the tools call a bad argument is a path that leads nowhere here.
-pub(super) fn unknown(error: base::Error) -> ApiError {
-    if kits::is_unknown_id(&error) {
-        base::Error::new(base::Kind::NotFound, error.message().to_owned()).into()
-    } else {
-        error.into()
-    }
 }
 
 async fn read(access: &Access, id: &base::BrickId) -> Result<BrickView> {

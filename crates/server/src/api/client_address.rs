@@ -1,7 +1,7 @@
-//! Where a request came from. Behind a proxy that the operator trusts, that is what the proxy says.
+//! The client address of a request. Behind a trusted proxy it comes from `X-Forwarded-For`.
 
 use std::convert::Infallible;
-use std::net::{IpAddr, SocketAddr};
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 
 use axum::extract::FromRequestParts;
 use axum::extract::connect_info::ConnectInfo;
@@ -9,24 +9,36 @@ use base::{Network, neighbourhood};
 use http::HeaderMap;
 use http::request::Parts;
 
+use crate::hosts::is_loopback_url;
 use crate::state::Shared;
 
 const FORWARDED_FOR: &str = "x-forwarded-for";
 
-/// The address that a request came from, as failures are counted by it: without its port, and of an IPv6 address the network of 64
-/// bits, because whoever has one address there has all of them.
-pub(super) struct ClientAddress(pub(super) String);
+/// The client address, as used for counting failures: without the port, and for IPv6 only the /64 network, because one client
+/// usually controls all addresses of a /64.
+pub(super) struct ClientAddress(Option<IpAddr>);
+
+impl ClientAddress {
+    /// The name to count failures under.
+    pub(super) fn name(&self) -> String {
+        self.0.map_or_else(|| "unknown".to_owned(), counted_as)
+    }
+
+    /// The address, or the unspecified address if it is unknown.
+    pub(super) fn ip(&self) -> IpAddr {
+        self.0.unwrap_or(IpAddr::V4(Ipv4Addr::UNSPECIFIED))
+    }
+}
 
 impl FromRequestParts<Shared> for ClientAddress {
     type Rejection = Infallible;
 
     async fn from_request_parts(parts: &mut Parts, state: &Shared) -> Result<Self, Infallible> {
-        let address = client_of(parts, state);
-        Ok(Self(address.map_or_else(|| "unknown".to_owned(), counted_as)))
+        Ok(Self(client_of(parts, state)))
     }
 }
 
-/// The name that an address is counted under.
+/// The name to count failures of an address under.
 fn counted_as(address: IpAddr) -> String {
     match neighbourhood(address) {
         IpAddr::V4(address) => address.to_string(),
@@ -34,24 +46,26 @@ fn counted_as(address: IpAddr) -> String {
     }
 }
 
-/// The address that a request came from.
+/// The client address of a request.
 fn client_of(parts: &Parts, state: &Shared) -> Option<IpAddr> {
     let peer = parts.extensions.get::<ConnectInfo<SocketAddr>>().map(|address| address.0.ip())?;
-    // An IPv4 client of a dual-stack listener is the same client as on an IPv4 one.
+    // An IPv4 client of a dual-stack listener counts as the same client as on an IPv4 listener.
     Some(client(peer, &parts.headers, &state.trusted_proxies).to_canonical())
 }
 
-/// Whether a request came from a program on this machine, and nobody passed it on for somebody else.
+/// Whether a request came directly from a program on this machine, without a proxy.
 pub(super) fn is_from_this_machine(parts: &Parts, state: &Shared) -> bool {
     let peer = parts.extensions.get::<ConnectInfo<SocketAddr>>().map(|address| address.0.ip());
     let trusted = peer.is_some_and(|peer| state.trusted_proxies.iter().any(|network| network.contains(peer)));
-    // Whoever passes requests on without being trusted may pass on anybody's.
+    // An untrusted proxy may forward requests of anyone.
     let passed_on = [FORWARDED_FOR, "forwarded", "via", "x-real-ip"].into_iter().any(|name| parts.headers.contains_key(name));
-    client_of(parts, state).is_some_and(|address| address.is_loopback()) && (trusted || !passed_on)
+    // A server with a public name is behind a proxy, and not every proxy adds a header.
+    let is_public = !is_loopback_url(&state.public_url);
+    client_of(parts, state).is_some_and(|address| address.is_loopback()) && (trusted || !(passed_on || is_public))
 }
 
-/// The last hop that is no trusted proxy. Each proxy adds at the end who spoke to it, so what stands before that hop is only what
-/// somebody claims.
+/// The last hop that is not a trusted proxy. Each proxy appends the address of its peer, so anything before that hop may be
+/// forged.
 fn client(peer: IpAddr, headers: &HeaderMap, trusted: &[Network]) -> IpAddr {
     let is_trusted = |address: IpAddr| trusted.iter().any(|network| network.contains(address));
     let values = headers.get_all(FORWARDED_FOR).iter().rev();
@@ -60,14 +74,14 @@ fn client(peer: IpAddr, headers: &HeaderMap, trusted: &[Network]) -> IpAddr {
     for hop in hops {
         match hop {
             Some(hop) if is_trusted(client) => client = hop,
-            // What cannot be read ends what can be believed.
+            // Nothing before an unreadable entry can be trusted.
             _ => break,
         }
     }
     client
 }
 
-/// An address as proxies write it: with a port or without.
+/// Parses an address from a proxy header, with or without a port.
 fn address_of(hop: &str) -> Option<IpAddr> {
     let bare = hop.strip_prefix('[').and_then(|hop| hop.strip_suffix(']')).unwrap_or(hop);
     bare.parse().ok().or_else(|| hop.parse::<SocketAddr>().ok().map(|address| address.ip()))
@@ -78,7 +92,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_ipv6_address_is_counted_as_its_network() {
+    fn ipv6_address_counts_as_its_64_network() {
         for (address, name) in [
             ("203.0.113.5", "203.0.113.5"),
             ("::ffff:203.0.113.5", "203.0.113.5"),
@@ -92,7 +106,7 @@ mod tests {
     }
 
     #[test]
-    fn the_client_is_the_last_hop_that_is_not_trusted() {
+    fn client_is_the_last_untrusted_hop() {
         let trusted = ["10.0.0.0/8", "::1"].map(|network| network.parse().unwrap());
         for (peer, forwarded, client_is) in [
             ("203.0.113.5", &[][..], "203.0.113.5"),

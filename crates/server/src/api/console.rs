@@ -1,9 +1,9 @@
-//! Console logins: a cookie that scripts cannot read, and a token that other sites cannot know.
+//! Console logins: an `HttpOnly` cookie and a CSRF token.
 
 use axum::Json;
 use axum::extract::{FromRequestParts, State};
 use axum::response::{IntoResponse, Response};
-use guard::{Credential, Refusal, User};
+use guard::{Refusal, User};
 use http::request::Parts;
 use http::{HeaderValue, StatusCode, header};
 use serde::{Deserialize, Serialize};
@@ -15,7 +15,7 @@ use super::body::PublicBody;
 use super::client_address::ClientAddress;
 use super::document::{BadCredential, LoginOnly, Public};
 use super::error::{ApiError, Result};
-use super::extract::{InRequest, LOGIN_COOKIE, Nothing, Query, credential};
+use super::extract::{Accepts, InRequest, LOGIN_COOKIE, Nothing, Query, credential, let_in};
 use super::text::Presented;
 use super::wire::{OrgId, UserId};
 use super::words::UserRole;
@@ -45,7 +45,7 @@ struct ConsoleUser {
 #[derive(Serialize, ToSchema)]
 struct LoginAnswer {
     user: ConsoleUser,
-    /// What a request that changes something carries in `x-csrf-token`.
+    /// The CSRF token. Send it as `x-csrf-token` with every request that changes something.
     csrf: String,
 }
 
@@ -56,47 +56,50 @@ impl LoginAnswer {
     }
 }
 
-/// Logs a person in for twelve hours. The cookie is in the answer's `Set-Cookie`.
+/// Logs in a user for twelve hours. The answer sets the login cookie.
 #[utoipa::path(
     post, path = "/api/console/login", operation_id = "logIn", tag = "console", security(()),
     request_body = LoginRequest,
     responses(
-        (status = 200, description = "Logged in.", body = LoginAnswer, headers(("set-cookie" = String, description = "The login."))),
+        (status = 200, description = "Logged in.", body = LoginAnswer, headers(("set-cookie" = String, description = "The login cookie."))),
         Public, BadCredential, PublicBody<LoginRequest>
     )
 )]
 async fn log_in(
     State(state): State<Shared>,
-    ClientAddress(address): ClientAddress,
+    address: ClientAddress,
     InRequest(id): InRequest,
     _: Query<Nothing>,
     PublicBody(request): PublicBody<LoginRequest>,
 ) -> Result<Response> {
-    let login = state.guard.log_in(&request.email.0, request.password.0, &address, id).await;
+    let _under_way = state.logins.enter(address.ip()).ok_or(TOO_MANY_LOGINS)?;
+    let login = state.guard.log_in(&request.email.0, request.password.0, &address.name(), id).await;
     let login = login.map_err(|refusal| match refusal {
-        Refusal::Unauthorized => ApiError::unauthorized("this address and password are not accepted"),
+        Refusal::Unauthorized => ApiError::unauthorized("wrong email or password"),
         other => other.into(),
     })?;
     let cookie = set_cookie(&login.cookie, &state.public_url)?;
     Ok(([(header::SET_COOKIE, cookie)], Json(LoginAnswer::new(login.user, login.csrf))).into_response())
 }
 
-/// The cookie of a request, once it proved to be a login that may do what the method does.
+/// Too many logins from one address are in progress.
+const TOO_MANY_LOGINS: Refusal =
+    Refusal::TooManyRequests { retry_after_seconds: 1, spent: "too many logins from one address are in progress" };
+
+/// The login cookie, after the login and, for a change, the CSRF token were checked.
 struct Cookie(String);
 
 impl FromRequestParts<Shared> for Cookie {
     type Rejection = ApiError;
 
     async fn from_request_parts(parts: &mut Parts, state: &Shared) -> Result<Self> {
-        // A key is no login, even beside one.
-        let login_only = Credential { authorization: None, ..credential(parts) };
-        let cookie = login_only.login.ok_or(Refusal::Unauthorized)?;
-        state.guard.access(&login_only, None).await?;
-        Ok(Self(cookie.to_owned()))
+        let cookie = credential(parts).login.ok_or(Refusal::Unauthorized)?.to_owned();
+        let_in(parts, state, Accepts::Logins, None).await?;
+        Ok(Self(cookie))
     }
 }
 
-/// Ends the login.
+/// Logs out.
 #[utoipa::path(
     post, path = "/api/console/logout", operation_id = "logOut", tag = "console", security(("login" = [], "csrf" = [])),
     responses(
@@ -114,7 +117,7 @@ async fn log_out(
     Ok((StatusCode::NO_CONTENT, [(header::SET_COOKIE, removed)]).into_response())
 }
 
-/// Says who is logged in.
+/// Shows the current login.
 #[utoipa::path(
     get, path = "/api/console/me", operation_id = "whoAmI", tag = "console", security(("login" = [])),
     responses((status = 200, description = "The login.", body = LoginAnswer), LoginOnly)
@@ -124,7 +127,7 @@ async fn me(State(state): State<Shared>, Cookie(cookie): Cookie, _: Query<Nothin
     Ok(Json(LoginAnswer::new(user, csrf)))
 }
 
-/// Scripts never see it, other sites never send it, and over TLS it never travels in the clear.
+/// The cookie is hidden from scripts, is not sent by other sites, and is restricted to TLS on an https server.
 fn set_cookie(value: &str, public_url: &str) -> Result<HeaderValue> {
     let secure = if public_url.starts_with("https://") { "; Secure" } else { "" };
     let cookie = format!("{LOGIN_COOKIE}={value}; HttpOnly; SameSite=Strict; Path=/{secure}");
@@ -136,7 +139,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_cookie_is_kept_from_scripts_and_other_sites() {
+    fn cookie_is_http_only_and_same_site() {
         let cookie = |url| set_cookie("tcl_1", url).ok().unwrap().to_str().unwrap().to_owned();
         assert_eq!(cookie("http://localhost:7420"), "toolcrib_login=tcl_1; HttpOnly; SameSite=Strict; Path=/");
         assert_eq!(cookie("https://crib.example"), "toolcrib_login=tcl_1; HttpOnly; SameSite=Strict; Path=/; Secure");

@@ -1,4 +1,4 @@
-//! The OpenAPI document: what all operations share. The operations themselves come from the router, so the two cannot disagree.
+//! The shared parts of the OpenAPI document. The operations come from the router, so the two always agree.
 
 use std::collections::BTreeMap;
 
@@ -19,22 +19,22 @@ use super::wire::id_pattern;
 const INTRODUCTION: &str = "\
 Orgs, projects, keys, sessions, agents, people, bricks and kits of a Toolcrib server.
 
-Calls take an API key (`Authorization: Bearer rsk_…`) with the scope that the operation names, or a console login: its cookie, \
-and for what changes something its `x-csrf-token` beside it. The instance admin's key acts in any org. An id that is malformed, \
-unknown or another org's answers 404. Members of answers are always there, and `null` where there is nothing to say; optional \
-members of requests may be left out. Lists are newest first.";
+Send an API key (`Authorization: Bearer rsk_…`) with the scope that the operation names, or a console login: its cookie, and for \
+requests that change something also its `x-csrf-token`. The instance admin's key works in any org. An id that is malformed, \
+unknown or belongs to another org gets 404. Answers always contain every member, with `null` where there is no value; optional \
+members of requests may be omitted. Lists are newest first.";
 
-/// Every shared refusal: its name in the document, its status, and when it comes.
+/// Shared refusals: name in the document, status and description.
 const REFUSALS: [(&str, u16, &str); 9] = [
-    ("Invalid", 400, "The request is malformed or breaks a limit; the error says where."),
+    ("Invalid", 400, "The request is malformed or exceeds a limit. The error says where."),
     ("Unauthorized", 401, "No credential, or one that is malformed, unknown, revoked or expired."),
-    ("NotFound", 404, "There is no such thing, or it is another org's."),
-    ("TooSlow", 408, "The body did not arrive in time."),
-    ("Conflict", 409, "The name is taken, or the state does not allow it."),
+    ("NotFound", 404, "Not found, or it belongs to another org."),
+    ("TooSlow", 408, "The body took too long to arrive."),
+    ("Conflict", 409, "The name is taken, or the current state does not allow this."),
     ("TooLarge", 413, "The body is over the limit."),
-    ("TooManyRequests", 429, "Too many calls, or too many failed logins in the last minute."),
-    ("Internal", 500, "A fault of the server."),
-    ("Unavailable", 503, "The store cannot be used right now."),
+    ("TooManyRequests", 429, "Too many requests, or too many failed logins in the last minute."),
+    ("Internal", 500, "Internal error."),
+    ("Unavailable", 503, "The store is unavailable."),
 ];
 
 /// The document before the routes are added.
@@ -46,8 +46,9 @@ pub(super) fn start() -> OpenApi {
         components = components.response(name, refusal(status, when));
     }
     let bearer = HttpBuilder::new().scheme(HttpAuthScheme::Bearer).bearer_format("rsk_…");
-    let login = ApiKeyValue::with_description(LOGIN_COOKIE, "The console's login.");
-    let csrf = ApiKeyValue::with_description("x-csrf-token", "Goes with the login where something changes.");
+    let login = ApiKeyValue::with_description(LOGIN_COOKIE, "The console login cookie.");
+    let csrf =
+        ApiKeyValue::with_description("x-csrf-token", "Required with the login cookie for requests that change something.");
     let components = components
         .security_scheme("key", SecurityScheme::Http(bearer.description(Some("An API key.")).build()))
         .security_scheme("login", SecurityScheme::ApiKey(ApiKey::Cookie(login)))
@@ -60,8 +61,8 @@ pub(super) fn start() -> OpenApi {
         .build()
 }
 
-/// Adds what is true of every operation: its answers carry `x-request-id`, and a login that changes something also sends its
-/// token.
+/// Adds the parts common to all operations: the `x-request-id` header of answers, and the CSRF token for logins on changing
+/// operations.
 pub(super) fn finish(document: &mut OpenApi) {
     for item in document.paths.paths.values_mut() {
         let PathItem { get, post, put, delete, patch, .. } = item;
@@ -108,12 +109,12 @@ fn request_id_header() -> Ref {
 
 fn request_id() -> Header {
     let id = ObjectBuilder::new().schema_type(Type::String).pattern(Some(id_pattern(base::RequestId::PREFIX)));
-    HeaderBuilder::new().schema(Some(id)).description(Some("The request's id, as logs and the audit trail name it.")).build()
+    HeaderBuilder::new().schema(Some(id)).description(Some("The request's id, also found in logs and the audit trail.")).build()
 }
 
 fn retry_after() -> Header {
     let seconds = ObjectBuilder::new().schema_type(Type::Integer).minimum(Some(1));
-    HeaderBuilder::new().schema(Some(seconds)).description(Some("Whole seconds.")).build()
+    HeaderBuilder::new().schema(Some(seconds)).description(Some("Seconds to wait.")).build()
 }
 
 /// References to the shared refusals with these statuses.
@@ -122,7 +123,7 @@ fn shared(statuses: &[u16]) -> BTreeMap<String, RefOr<Response>> {
     named.map(|(name, status, _)| (status.to_string(), RefOr::Ref(Ref::from_response_name(*name)))).collect()
 }
 
-/// How a call is refused that needs `right`.
+/// The refusals of an operation that needs `right`.
 pub(super) fn refusals(right: &str) -> BTreeMap<String, RefOr<Response>> {
     let mut refusals = shared(&[400, 401, 404, 429, 500, 503]);
     let forbidden = refusal(403, &format!("The caller lacks {right}, or the host or origin is not allowed."));
@@ -130,7 +131,7 @@ pub(super) fn refusals(right: &str) -> BTreeMap<String, RefOr<Response>> {
     refusals
 }
 
-/// How a call is refused that anyone may make.
+/// The refusals of a public operation.
 pub(super) struct Public;
 
 impl IntoResponses for Public {
@@ -141,7 +142,7 @@ impl IntoResponses for Public {
     }
 }
 
-/// How a presented credential is refused.
+/// The refusals for a missing or invalid credential.
 pub(super) struct BadCredential;
 
 impl IntoResponses for BadCredential {
@@ -150,7 +151,7 @@ impl IntoResponses for BadCredential {
     }
 }
 
-/// How a call is refused that only a login may make.
+/// The refusals of an operation that needs a login.
 pub(super) struct LoginOnly;
 
 impl IntoResponses for LoginOnly {
@@ -162,7 +163,7 @@ impl IntoResponses for LoginOnly {
     }
 }
 
-/// A name that is taken, or a state that does not allow it.
+/// The name is taken, or the current state does not allow the operation.
 pub(super) struct Conflict;
 
 impl IntoResponses for Conflict {
@@ -171,7 +172,7 @@ impl IntoResponses for Conflict {
     }
 }
 
-/// A fault of ours, on a route that can fail in no other way.
+/// An internal error, on a route that can fail in no other way.
 pub(super) struct Fault;
 
 impl IntoResponses for Fault {
@@ -180,7 +181,7 @@ impl IntoResponses for Fault {
     }
 }
 
-/// A store that cannot be used.
+/// The store is unavailable.
 pub(super) struct Unready;
 
 impl IntoResponses for Unready {

@@ -1,4 +1,4 @@
-//! How the management API says no: a status, a sentence and a stable word.
+//! Errors of the management API: a status, a message and a stable code.
 
 use std::borrow::Cow;
 
@@ -7,45 +7,55 @@ use axum::response::{IntoResponse, Response};
 use base::{Error, Kind};
 use guard::Refusal;
 use http::{HeaderValue, StatusCode, header};
-use serde::Serialize;
-use serde_json::Value;
+use mcp::codes::Cause;
+use serde::{Serialize, Serializer};
 use utoipa::ToSchema;
 
 use super::kit_views::BlockerView;
 
-/// A refusal or a failure, with what the caller may know and what only the log may.
+/// An error answer, with a message for the caller and possibly another one for the log.
 pub(crate) struct ApiError {
-    status: StatusCode,
-    code: &'static str,
+    cause: Cause,
     message: Cow<'static, str>,
     log: Option<String>,
     retry_after_seconds: Option<u64>,
-    blockers: Option<Box<Value>>,
+    blockers: Option<Vec<BlockerView>>,
 }
 
-/// The body of every answer that is not a success.
+/// The `code` of an answer. It serializes as the word in the table of errors, so an answer cannot have another code.
+#[derive(Clone, Copy)]
+pub(super) struct Code(pub(super) Cause);
+
+impl Serialize for Code {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(self.0.entry().word)
+    }
+}
+
+/// The body of every error answer.
 #[derive(Serialize, ToSchema)]
 pub(super) struct ErrorBody {
-    /// What was wrong and what to do next, for a person.
+    /// What went wrong and what to do, for a person.
     error: String,
-    /// A stable word, for a program.
-    code: &'static str,
+    /// A stable code, for programs.
+    #[schema(value_type = String)]
+    code: Code,
 }
 
-/// The body of a refusal to publish a kit.
+/// The error body when a kit cannot be published.
 #[derive(Serialize, ToSchema)]
 #[schema(as = PublishRefused)]
 pub(super) struct BlockedBody {
-    /// What was wrong and what to do next, for a person.
+    /// What went wrong and what to do, for a person.
     error: String,
-    /// A stable word, for a program.
-    code: &'static str,
-    /// What stands in the way; empty when that is the state of the kit itself.
-    #[schema(value_type = Vec<BlockerView>)]
-    blockers: Value,
+    /// A stable code, for programs.
+    #[schema(value_type = String)]
+    code: Code,
+    /// The reasons. Empty if the kit's own state is the reason.
+    blockers: Vec<BlockerView>,
 }
 
-/// What the log should say of an answer. It travels with the answer to where the request's id is known.
+/// The log message of an answer. It is logged by the middleware, which knows the request id.
 #[derive(Clone)]
 pub(super) struct ForTheLog {
     pub(super) code: &'static str,
@@ -56,51 +66,41 @@ pub(super) struct ForTheLog {
 pub(super) type Result<T, E = ApiError> = std::result::Result<T, E>;
 
 impl ApiError {
-    pub(super) fn new(status: StatusCode, code: &'static str, message: impl Into<Cow<'static, str>>) -> Self {
-        Self { status, code, message: message.into(), log: None, retry_after_seconds: None, blockers: None }
+    /// An error for `cause`. The table of errors has its status and its code.
+    pub(super) fn new(cause: impl Into<Cause>, message: impl Into<Cow<'static, str>>) -> Self {
+        Self { cause: cause.into(), message: message.into(), log: None, retry_after_seconds: None, blockers: None }
     }
 
-    /// The same refusal with what keeps a kit from being published beside it.
-    pub(super) fn with_blockers(self, blockers: Value) -> Self {
-        Self { blockers: Some(Box::new(blockers)), ..self }
+    /// Adds the reasons why a kit cannot be published.
+    pub(super) fn with_blockers(self, blockers: Vec<BlockerView>) -> Self {
+        Self { blockers: Some(blockers), ..self }
     }
 
-    /// 400, naming what is wrong with the request.
+    /// 400, with what is wrong with the request.
     pub(super) fn invalid(message: impl Into<Cow<'static, str>>) -> Self {
-        Self::new(StatusCode::BAD_REQUEST, Kind::InvalidParams.word(), message)
+        Self::new(Kind::InvalidParams, message)
     }
 
-    /// 401, in words that fit the route.
+    /// 401, with a message that fits the route.
     pub(super) fn unauthorized(message: impl Into<Cow<'static, str>>) -> Self {
-        Self::new(StatusCode::UNAUTHORIZED, "unauthorized", message)
+        Self::new(Cause::Unauthorized, message)
     }
 
-    /// 403 for a credential that is good, but not for this.
+    /// 403: the credential is valid but lacks the right.
     pub(super) fn forbidden(message: impl Into<Cow<'static, str>>) -> Self {
-        Self::new(StatusCode::FORBIDDEN, "forbidden", message)
+        Self::new(Cause::Forbidden, message)
     }
 
-    /// 404 for an id that does not exist, is malformed or belongs to another org: the caller cannot tell which.
+    /// 404. An unknown id, a malformed id and an id of another org look the same to the caller.
     pub(super) fn not_found(what: &str) -> Self {
-        Self::new(StatusCode::NOT_FOUND, Kind::NotFound.word(), format!("no such {what}"))
+        Self::new(Kind::NotFound, format!("no such {what}"))
     }
 }
 
 impl From<Error> for ApiError {
     fn from(error: Error) -> Self {
-        let status = match error.kind() {
-            Kind::ParseError | Kind::InvalidRequest | Kind::InvalidParams | Kind::SyntaxError => StatusCode::BAD_REQUEST,
-            Kind::NotPermitted => StatusCode::FORBIDDEN,
-            Kind::NotFound | Kind::ToolNotFound | Kind::MethodNotFound => StatusCode::NOT_FOUND,
-            Kind::Conflict => StatusCode::CONFLICT,
-            Kind::TooLarge => StatusCode::PAYLOAD_TOO_LARGE,
-            Kind::Unavailable | Kind::Timeout => StatusCode::SERVICE_UNAVAILABLE,
-            Kind::PeerTimeout | Kind::PeerTransport | Kind::PeerInvalidResponse | Kind::PeerTaskFailed | Kind::Internal => {
-                StatusCode::INTERNAL_SERVER_ERROR
-            }
-        };
         let log = error.log().map(str::to_owned);
-        Self { log, ..Self::new(status, error.kind().word(), error.message().to_owned()) }
+        Self { log, ..Self::new(error.kind(), error.message().to_owned()) }
     }
 }
 
@@ -108,29 +108,21 @@ impl From<Refusal> for ApiError {
     fn from(refusal: Refusal) -> Self {
         match refusal {
             Refusal::Unauthorized => {
-                Self::unauthorized("this needs a valid key (`Authorization: Bearer rsk_…`) or a console login")
+                Self::unauthorized("send a valid key (`Authorization: Bearer rsk_…`) or log in to the console")
             }
-            Refusal::Forbidden | Refusal::ForbiddenTo(_) => Self::forbidden(
-                "this credential may not do this; a session's key opens only its own door, and a login that changes something also \
-                 sends `x-csrf-token`",
-            ),
-            Refusal::SessionNotFound => Self::not_found("session"),
-            Refusal::SessionEnded => Self::new(StatusCode::GONE, "gone", "the session has ended"),
-            Refusal::TooManyRequests { retry_after_seconds } => Self {
+            // A management route refuses without a reason only if it needs the instance admin's key.
+            Refusal::Forbidden => Self::forbidden("this needs the instance admin's key"),
+            Refusal::ForbiddenTo(_, why) => Self::forbidden(why),
+            Refusal::SessionNotFound => Self::new(Cause::SessionNotFound, "no such session"),
+            Refusal::SessionEnded => Self::new(Cause::SessionEnded, "session ended"),
+            Refusal::TooManyRequests { retry_after_seconds, spent } => Self {
+                log: Some(spent.to_owned()),
                 retry_after_seconds: Some(retry_after_seconds),
-                ..Self::new(
-                    StatusCode::TOO_MANY_REQUESTS,
-                    "too_many_requests",
-                    format!("too many attempts: come back in {retry_after_seconds} s"),
-                )
+                ..Self::new(Cause::TooManyRequests, format!("too many requests; retry in {retry_after_seconds} s"))
             },
             Refusal::Busy { retry_after_seconds } => Self {
                 retry_after_seconds: Some(retry_after_seconds),
-                ..Self::new(
-                    StatusCode::SERVICE_UNAVAILABLE,
-                    Kind::Unavailable.word(),
-                    format!("the server is busy: try again in {retry_after_seconds} s"),
-                )
+                ..Self::new(Cause::Busy, format!("server busy; retry in {retry_after_seconds} s"))
             },
             Refusal::Failed(error) => error.into(),
         }
@@ -139,19 +131,20 @@ impl From<Refusal> for ApiError {
 
 impl IntoResponse for ApiError {
     fn into_response(self) -> Response {
-        let (error, code) = (self.message.clone().into_owned(), self.code);
+        let entry = self.cause.entry();
+        let (error, code) = (self.message.clone().into_owned(), Code(self.cause));
         let mut response = match self.blockers {
-            Some(blockers) => (self.status, Json(BlockedBody { error, code, blockers: *blockers })).into_response(),
-            None => (self.status, Json(ErrorBody { error, code })).into_response(),
+            Some(blockers) => (entry.status, Json(BlockedBody { error, code, blockers })).into_response(),
+            None => (entry.status, Json(ErrorBody { error, code })).into_response(),
         };
         let headers = response.headers_mut();
-        if self.status == StatusCode::UNAUTHORIZED {
+        if entry.status == StatusCode::UNAUTHORIZED {
             headers.insert(header::WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
         }
         if let Some(seconds) = self.retry_after_seconds {
             headers.insert(header::RETRY_AFTER, HeaderValue::from(seconds));
         }
-        let note = ForTheLog { code: self.code, message: self.message.into_owned(), log: self.log };
+        let note = ForTheLog { code: entry.word, message: self.message.into_owned(), log: self.log };
         response.extensions_mut().insert(note);
         response
     }
@@ -166,7 +159,7 @@ mod tests {
     }
 
     #[test]
-    fn kinds_and_refusals_have_their_statuses() {
+    fn kinds_and_refusals_map_to_statuses() {
         for (kind, status) in [
             (Kind::InvalidParams, 400),
             (Kind::NotPermitted, 403),
@@ -179,7 +172,7 @@ mod tests {
             assert_eq!(status_of(Error::new(kind, "x")), status, "{kind:?}");
         }
         assert_eq!(status_of(Refusal::Forbidden), 403);
-        let refused = ApiError::from(Refusal::TooManyRequests { retry_after_seconds: 7 }).into_response();
+        let refused = ApiError::from(Refusal::TooManyRequests { retry_after_seconds: 7, spent: "a limit" }).into_response();
         assert_eq!((refused.status().as_u16(), &refused.headers()["retry-after"]), (429, &HeaderValue::from(7)));
         let refused = ApiError::from(Refusal::Unauthorized).into_response();
         assert_eq!(
@@ -189,7 +182,7 @@ mod tests {
     }
 
     #[test]
-    fn what_only_the_log_may_know_stays_out_of_the_answer() {
+    fn log_message_stays_out_of_the_answer() {
         let error = ApiError::from(Error::internal("no such table: secrets"));
         assert!(!error.message.contains("secrets"));
         assert_eq!(error.log.as_deref(), Some("no such table: secrets"));

@@ -1,4 +1,4 @@
-//! How the API speaks of what the gate would say.
+//! Request and answer types of `policy/explain`.
 
 use guard::Explanation;
 use serde::{Deserialize, Serialize};
@@ -13,26 +13,26 @@ use super::words::PolicyMode;
 #[derive(Deserialize, ToSchema)]
 #[serde(deny_unknown_fields, rename_all = "camelCase")]
 pub(super) struct ExplainRequest {
-    /// The agent that would call, at the agent door. Exactly one of this and `sessionId`.
+    /// The agent to test, at the agent door. Give exactly one of this and `sessionId`.
     pub(super) agent_id: Option<AgentId>,
-    /// The session that would call, with a key that has every scope.
+    /// The session to test, with a key that has every scope.
     pub(super) session_id: Option<SessionId>,
-    /// The tool, in any of its spellings.
+    /// The tool, in any spelling.
     pub(super) tool: Label,
-    /// What it would be called with; without it the question is whether the tool is listed.
+    /// The call's arguments. Without them the answer says whether the tool is listed.
     #[schema(value_type = Option<std::collections::BTreeMap<String, Object>>)]
     pub(super) arguments: Option<Arguments>,
-    /// Policies to try out: each takes the place of the stored one of the same name.
+    /// Policies to try out. Each replaces the stored policy of the same name.
     #[schema(max_items = 100, value_type = Option<Vec<Candidate>>)]
     pub(super) with: Option<Vec<Object<Candidate>>>,
 }
 
-/// Arguments of any shape: what the tool's schema does not take is an answer.
+/// Arguments of any shape. If they do not match the tool's schema, the answer says so.
 #[derive(Deserialize)]
 #[serde(transparent)]
 pub(super) struct Arguments(pub(super) Map<String, Value>);
 
-/// A policy that is tried out.
+/// A policy to try out.
 #[derive(Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 #[schema(as = CandidatePolicy)]
@@ -42,21 +42,21 @@ pub(super) struct Candidate {
     pub(super) mode: Option<PolicyMode>,
 }
 
-/// What the gate would say.
+/// The gate's decision.
 #[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct ExplainAnswer {
-    /// Whether the call would be let through, or the tool listed.
+    /// Whether the call would be allowed, or the tool listed.
     allowed: bool,
-    /// Why it would not even come to policy: scope, allowlist, capability, or arguments that the tool's schema does not take.
+    /// Why the call would fail before the policy check: scope, allowlist, capability, or arguments that do not match the tool's schema.
     #[schema(required)]
     before_policy: Option<String>,
     decision: DecisionView,
-    /// Which policies were asked: the hash that the audit trail names.
+    /// The hash of the evaluated policies, as in the audit trail.
     policy_set: String,
 }
 
-/// What policy says.
+/// The policy decision.
 #[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[schema(as = PolicyDecision)]
@@ -64,15 +64,15 @@ struct DecisionView {
     allowed: bool,
     /// `permitted`, `forbidden`, `no_permit`, `error` or `broken`.
     reason: &'static str,
-    /// The statements that made it so.
+    /// The policy statements that decided.
     policies: Vec<String>,
     errors: Vec<FailureView>,
-    /// What it would be with the policies on trial in force, where that differs.
+    /// The decision if log-only policies were enforced, where it differs.
     #[schema(required)]
     log_only: Option<TrialView>,
 }
 
-/// Something that could not be evaluated.
+/// A statement that could not be evaluated.
 #[derive(Serialize, ToSchema)]
 #[schema(as = PolicyFailure)]
 struct FailureView {
@@ -81,7 +81,7 @@ struct FailureView {
     message: String,
 }
 
-/// What a decision would be with the policies on trial in force.
+/// The decision if log-only policies were enforced.
 #[derive(Serialize, ToSchema)]
 #[schema(as = PolicyTrial)]
 struct TrialView {

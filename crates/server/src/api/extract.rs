@@ -1,5 +1,5 @@
-//! What handlers take: an access that was let in and has the right, ids from the path, a query without surprises. Each type
-//! also says in the OpenAPI document what it takes and how it refuses.
+//! Extractors for handlers: an authorized access, ids from the path, a strict query. Each type also describes its parameters and
+//! refusals in the OpenAPI document.
 
 use std::collections::BTreeMap;
 use std::marker::PhantomData;
@@ -28,17 +28,23 @@ const CSRF_HEADER: &str = "x-csrf-token";
 /// The path parameter that names an org, by id or slug.
 pub(super) const ORG_PARAMETER: &str = "orgId";
 
-/// A call that was let into an org with the right `R`.
+/// A caller in an org who has the right `R`.
 pub(super) struct Admitted<R> {
     access: Access,
     visit: Visit,
+    place: InPlace,
     right: PhantomData<R>,
 }
 
 impl<R> Admitted<R> {
-    /// The answer shows what agents wrote, although the right alone does not say so.
+    /// Marks the answer as showing data written by agents, for routes whose right does not imply it.
     pub(super) fn reads(&self, what: &'static str) {
         self.visit.reads(what);
+    }
+
+    /// Reserves `bytes` more memory for the answer within the limits of the caller, its org and the server.
+    pub(super) fn hold(&self, bytes: usize) -> base::Result<()> {
+        self.place.more(bytes)
     }
 }
 
@@ -55,15 +61,13 @@ impl<R: Right> FromRequestParts<Shared> for Admitted<R> {
 
     async fn from_request_parts(parts: &mut Parts, state: &Shared) -> Result<Self> {
         let org = asked_org(parts, state).await;
-        let visit = Visit::of(parts, state).await;
-        let access = visit.by(state.guard.access(&credential(parts), org.as_deref()).await)?;
+        let LetIn { access, visit, place } = let_in(parts, state, Accepts::KeysAndLogins, org.as_deref()).await?;
         R::check(&access)?;
-        InPlace::of(&parts.extensions).take(state.guard.begin(&access).await?);
         if let Some(what) = R::READS {
             visit.reads(what);
         }
         let access = access.in_request(InRequest::of(parts).0);
-        Ok(Self { access, visit, right: PhantomData })
+        Ok(Self { access, visit, place, right: PhantomData })
     }
 }
 
@@ -73,12 +77,40 @@ impl<R: Right> IntoResponses for Admitted<R> {
     }
 }
 
-/// The request's id, as the answer's `x-request-id` and the audit trail name it.
+/// Which credentials a route takes.
+#[derive(Clone, Copy)]
+pub(super) enum Accepts {
+    KeysAndLogins,
+    /// Only a login. A key is not accepted, even together with a login.
+    Logins,
+}
+
+/// A caller with a valid credential, before its rights are checked.
+pub(super) struct LetIn {
+    pub(super) access: Access,
+    visit: Visit,
+    place: InPlace,
+}
+
+/// Authenticates a management call. It notes the caller for the audit trail, charges the rate limit and takes a place.
+pub(super) async fn let_in(parts: &mut Parts, state: &Shared, accepts: Accepts, org: Option<&str>) -> Result<LetIn> {
+    let visit = Visit::of(parts, state).await;
+    let presented = match accepts {
+        Accepts::KeysAndLogins => credential(parts),
+        Accepts::Logins => Credential { authorization: None, ..credential(parts) },
+    };
+    let access = visit.by(state.guard.access(&presented, org).await)?;
+    let place = InPlace::of(&parts.extensions);
+    place.take(state.guard.begin(&access).await?);
+    Ok(LetIn { access, visit, place })
+}
+
+/// The request's id, as in `x-request-id` and the audit trail.
 pub(super) struct InRequest(pub(super) RequestId);
 
 impl InRequest {
     fn of(parts: &Parts) -> Self {
-        // What stands around every route has put it there.
+        // The middleware around every route has set it.
         Self(parts.extensions.get::<RequestId>().copied().unwrap_or_else(RequestId::next))
     }
 }
@@ -91,7 +123,7 @@ impl FromRequestParts<Shared> for InRequest {
     }
 }
 
-/// The org that the path names, or else `?org=`. Text that no org's id or slug can be is the name of none.
+/// The org named by the path, or else by `?org=`. Text that cannot be an id or slug matches no org.
 pub(super) async fn asked_org(parts: &mut Parts, state: &Shared) -> Option<String> {
     let in_path = path_parameter(parts, state, ORG_PARAMETER).await;
     let asked = in_path.or_else(|| {
@@ -101,7 +133,7 @@ pub(super) async fn asked_org(parts: &mut Parts, state: &Shared) -> Option<Strin
     Some(if asked.contains('\0') { String::new() } else { asked })
 }
 
-/// A parameter of the path; one that is not UTF-8 reads as empty, which nothing is called.
+/// A path parameter. If it is not UTF-8 it reads as empty, which matches nothing.
 pub(super) async fn path_parameter(parts: &mut Parts, state: &Shared, name: &str) -> Option<String> {
     match RawPathParams::from_request_parts(parts, state).await {
         Ok(parameters) => parameters.iter().find(|(key, _)| *key == name).map(|(_, value)| value.to_owned()),
@@ -109,7 +141,7 @@ pub(super) async fn path_parameter(parts: &mut Parts, state: &Shared, name: &str
     }
 }
 
-/// What a request presents.
+/// The credential of a request.
 pub(super) fn credential(parts: &Parts) -> Credential<'_> {
     // A header that is not text is a malformed credential, not a missing one.
     let text = |name: &str| parts.headers.get(name).map(|value| value.to_str().unwrap_or_default());
@@ -127,7 +159,7 @@ fn login_cookie(headers: &HeaderMap) -> Option<&str> {
     pairs.find_map(|(name, value)| (name == LOGIN_COOKIE).then_some(value))
 }
 
-/// The instance admin, on routes that belong to no org.
+/// The instance admin, on routes outside any org.
 pub(super) struct InstanceAdmin;
 
 impl FromRequestParts<Shared> for InstanceAdmin {
@@ -141,7 +173,7 @@ impl FromRequestParts<Shared> for InstanceAdmin {
             Err(guard::Refusal::Failed(error)) => return Err(error.into()),
             Err(_) => {}
         }
-        // Whoever is known and not the admin is forbidden, which its org's record tells; whoever is unknown stays so.
+        // A known caller who is not the admin gets 403, which its org's audit trail records. An unknown caller gets 401.
         visit.by(state.guard.access(&credential, None).await)?;
         Err(base::Error::new(base::Kind::NotPermitted, "this needs the instance admin's key").into())
     }
@@ -153,7 +185,7 @@ impl IntoResponses for InstanceAdmin {
     }
 }
 
-/// The query, with known parameters only, each at most once.
+/// The query. Only known parameters are accepted, each at most once.
 pub(super) struct Query<T>(pub(super) T);
 
 /// A query without parameters.
@@ -170,10 +202,10 @@ impl<T: DeserializeOwned> FromRequestParts<Shared> for Query<T> {
             Err(rejection) => {
                 let text = rejection.body_text();
                 let reason = text.split_once(": ").map_or(text.as_str(), |(_, reason)| reason);
-                // The reader of queries puts the parameter first.
+                // The query parser puts the parameter's name first.
                 Err(ApiError::invalid(match reason.split_once(": ") {
-                    Some((parameter, reason)) => format!("the query parameter `{parameter}` cannot be used: {reason}"),
-                    None => format!("the query cannot be used: {reason}"),
+                    Some((parameter, reason)) => format!("invalid query parameter `{parameter}`: {reason}"),
+                    None => format!("invalid query: {reason}"),
                 }))
             }
         }
@@ -203,7 +235,7 @@ mod tests {
     }
 
     #[test]
-    fn an_unreadable_credential_does_not_fall_back_to_the_cookie() {
+    fn unreadable_authorization_header_does_not_fall_back_to_the_cookie() {
         let parts = parts(Method::GET, &[("authorization", "Bearer é"), ("cookie", "toolcrib_login=tcl_1")]);
         let credential = credential(&parts);
         assert_eq!((credential.authorization, credential.changes), (Some(""), false));

@@ -1,4 +1,4 @@
-//! What calls came to: costs by tool, agent, project or hour, and the calls of the last days.
+//! Usage figures: costs by tool, agent, project or hour, and recent calls.
 
 use axum::Json;
 use axum::extract::State;
@@ -12,7 +12,7 @@ use utoipa_axum::routes;
 
 use super::error::Result;
 use super::extract::{Admitted, Query};
-use super::page::{After, Page, Rows, next_cursor, query, request};
+use super::page::{After, Page, Rows, query, request, shown};
 use super::path::OrgPath;
 use super::rights::{MetricsRead, OrgRead};
 use super::text::Label;
@@ -24,16 +24,16 @@ pub(super) fn routes() -> OpenApiRouter<Shared> {
     OpenApiRouter::default().routes(routes!(costs)).routes(routes!(tasks))
 }
 
-/// What calls came to.
+/// Totals of calls.
 #[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[schema(as = CostSum)]
 struct SumView {
-    /// Calls, however they ended.
+    /// The number of calls, whatever their outcome.
     calls: i64,
-    /// Those that did not complete: failed, refused or cancelled.
+    /// Calls that did not complete: failed, refused or cancelled.
     failed: i64,
-    /// How long they took together.
+    /// Total duration.
     duration_ms: f64,
 }
 
@@ -43,28 +43,28 @@ impl From<&Cost> for SumView {
     }
 }
 
-/// What one tool's, agent's, project's or hour's calls came to. Only what the sums are by is named.
+/// Totals for one tool, agent, project or hour. Only the member for `groupBy` is present.
 #[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[schema(as = Cost)]
 struct CostView {
-    /// The tool; `unknown` for names that no tool has.
+    /// The tool. `unknown` for names that are not tools.
     #[schema(required)]
     verb: Option<String>,
-    /// The registered agent; `null` for calls of none.
+    /// The registered agent. `null` for calls without one.
     #[schema(required)]
     agent_id: Option<String>,
-    /// The project; `null` for calls in none.
+    /// The project. `null` for calls without one.
     #[schema(required)]
     project_id: Option<String>,
-    /// When the hour began.
+    /// Start of the hour.
     #[schema(required)]
     hour: Option<Time>,
-    /// Calls, however they ended.
+    /// The number of calls, whatever their outcome.
     calls: i64,
-    /// Those that did not complete: failed, refused or cancelled.
+    /// Calls that did not complete: failed, refused or cancelled.
     failed: i64,
-    /// How long they took together.
+    /// Total duration.
     duration_ms: f64,
 }
 
@@ -87,12 +87,12 @@ impl CostView {
 
 #[derive(Serialize, ToSchema)]
 struct CostsAnswer {
-    /// The largest first; hours newest first. At most 1000.
+    /// Largest first; hours newest first. At most 1000.
     costs: Vec<CostView>,
     total: SumView,
 }
 
-/// Which costs.
+/// Query parameters of the costs.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "camelCase")]
 struct CostsQuery {
@@ -104,19 +104,19 @@ struct CostsQuery {
 impl IntoParams for CostsQuery {
     fn into_params(_: impl Fn() -> Option<ParameterIn>) -> Vec<Parameter> {
         vec![
-            query("since", "From the hour that holds this time.", Time::schema()),
-            query("until", "Hours that begin before this time.", Time::schema()),
-            query("groupBy", "What the sums are by; tools when left out.", CostBy::schema()),
+            query("since", "Starts with the hour that contains this time.", Time::schema()),
+            query("until", "Only hours that start before this time.", Time::schema()),
+            query("groupBy", "Group totals by this. Default: by tool.", CostBy::schema()),
         ]
     }
 }
 
-/// A call that is over.
+/// A finished call.
 #[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[schema(as = Task)]
 struct TaskView {
-    /// Its place in the audit trail.
+    /// The sequence number in the audit trail.
     sequence: i64,
     #[schema(required)]
     request_id: Option<String>,
@@ -156,7 +156,7 @@ struct TasksAnswer {
     next_cursor: Option<String>,
 }
 
-/// Which calls.
+/// Query parameters of the calls.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct TasksQuery {
@@ -169,18 +169,18 @@ struct TasksQuery {
 impl IntoParams for TasksQuery {
     fn into_params(place: impl Fn() -> Option<ParameterIn>) -> Vec<Parameter> {
         let mut parameters = vec![
-            query("state", "Only those that ended so.", TaskState::schema()),
-            query("verb", "Only those of this tool.", Label::schema()),
+            query("state", "Only calls with this outcome.", TaskState::schema()),
+            query("verb", "Only calls of this tool.", Label::schema()),
         ];
         parameters.extend(Page::into_params(&place));
         parameters
     }
 }
 
-/// Sums up calls: how many, how many did not complete, and how long they took. Calls answered before this was asked are in it.
+/// Sums up calls: how many, how many did not complete, and how long they took. Includes every call answered before the request.
 #[utoipa::path(
     get, path = "/api/org/{orgId}/costs", operation_id = "listCosts", tag = "figures", params(OrgPath, CostsQuery),
-    responses((status = 200, description = "The sums.", body = CostsAnswer), Admitted<MetricsRead>)
+    responses((status = 200, description = "The totals.", body = CostsAnswer), Admitted<MetricsRead>)
 )]
 async fn costs(
     State(state): State<Shared>,
@@ -194,7 +194,7 @@ async fn costs(
     Ok(Json(CostsAnswer { costs, total: (&total).into() }))
 }
 
-/// Lists the calls of the last seven days. The audit trail keeps them for good.
+/// Lists the calls of the last seven days. Older calls are in the audit trail.
 #[utoipa::path(
     get, path = "/api/org/{orgId}/tasks", operation_id = "listTasks", tag = "figures", params(OrgPath, TasksQuery),
     responses((status = 200, description = "A page of calls.", body = TasksAnswer), Admitted<OrgRead>)
@@ -206,6 +206,6 @@ async fn tasks(
 ) -> Result<Json<TasksAnswer>> {
     let filter = TaskFilter { state: asked.state.map(|state| state.0), verb: asked.verb.map(|verb| verb.0) };
     let page = state.guard.figures(&access)?.tasks(&filter, &request(asked.limit, asked.cursor)).await?;
-    let next_cursor = next_cursor(page.next.as_ref());
-    Ok(Json(TasksAnswer { tasks: page.items.into_iter().map(TaskView::from).collect(), next_cursor }))
+    let (tasks, next_cursor) = shown(page);
+    Ok(Json(TasksAnswer { tasks, next_cursor }))
 }

@@ -1,9 +1,9 @@
-//! A project's knowledge graph, for people who look through it and ask it.
+//! Browsing and searching a project's knowledge graph.
 
 use axum::Json;
 use axum::extract::State;
-use guard::Access;
-use knowledge::{EntityDetail, GraphQuery, GraphRanking, KnowledgeGraph, TripletDetail, TripletFilter};
+use base::limits::{GRAPH_HOPS_DEFAULT, HITS_DEFAULT};
+use knowledge::{EntityDetail, GraphQuery, GraphRanking, TripletDetail, TripletFilter};
 use serde::{Deserialize, Serialize};
 use utoipa::openapi::path::{Parameter, ParameterIn};
 use utoipa::{IntoParams, PartialSchema, ToSchema};
@@ -12,18 +12,15 @@ use utoipa_axum::routes;
 
 use super::body::Body;
 use super::error::Result;
-use super::extract::{Admitted, Nothing, Query};
+use super::extract::{Nothing, Query};
 use super::graph_views::{EntityView, GraphHitView, GraphMoveView, GraphStatsView, MentionView, SuggestionView, TripletView};
-use super::page::{After, Page, Rows, next_cursor, query, request};
-use super::path::{Id, OrgPath, no_such};
+use super::in_project::InProject;
+use super::page::{After, Page, Rows, query, request, shown};
+use super::path::Id;
 use super::rights::GraphRead;
 use super::text::{AuthorName, Question};
 use super::wire::{Hops, Time, TripletCount};
 use crate::state::Shared;
-
-/// Triplets that a search gives and hops that it walks when the caller does not say: what agents get.
-const HITS_DEFAULT: u32 = 10;
-const HOPS_DEFAULT: u32 = 2;
 
 pub(super) fn routes() -> OpenApiRouter<Shared> {
     OpenApiRouter::default()
@@ -49,7 +46,7 @@ struct TripletAnswer {
     triplet: TripletView,
     /// Everyone who stated it.
     mentions: Vec<MentionView>,
-    /// How its weight moved, oldest first.
+    /// Weight changes, oldest first.
     moves: Vec<GraphMoveView>,
 }
 
@@ -66,7 +63,7 @@ struct EntityAnswer {
     entity: EntityView,
     /// Its name and aliases.
     names: Vec<String>,
-    /// How its weight moved, oldest first.
+    /// Weight changes, oldest first.
     moves: Vec<GraphMoveView>,
 }
 
@@ -74,17 +71,17 @@ struct EntityAnswer {
 struct GraphHitsAnswer {
     /// Best first.
     hits: Vec<GraphHitView>,
-    /// Whether a hub was not walked in all directions.
+    /// Whether an entity had too many triplets to follow them all.
     truncated: bool,
 }
 
 #[derive(Serialize, ToSchema)]
 struct SuggestionsAnswer {
-    /// The most alike first.
+    /// Most similar first.
     suggestions: Vec<SuggestionView>,
 }
 
-/// Which triplets.
+/// Query parameters of the triplets.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "camelCase")]
 struct TripletsQuery {
@@ -99,66 +96,49 @@ struct TripletsQuery {
 impl IntoParams for TripletsQuery {
     fn into_params(place: impl Fn() -> Option<ParameterIn>) -> Vec<Parameter> {
         let mut parameters = vec![
-            query("agentId", "Only what this agent stated first.", AuthorName::schema()),
-            query("sessionId", "Only what was first stated in this session.", AuthorName::schema()),
-            query("asOf", "What was known and true at this time.", Time::schema()),
-            query("all", "Also what was superseded or retracted, and what is not true at the time.", bool::schema()),
+            query("agentId", "Only triplets that this agent stated first.", AuthorName::schema()),
+            query("sessionId", "Only triplets first stated in this session.", AuthorName::schema()),
+            query("asOf", "Only triplets known and true at this time.", Time::schema()),
+            query("all", "Include triplets that are superseded, retracted or not true at this time.", bool::schema()),
         ];
         parameters.extend(Page::into_params(&place));
         parameters
     }
 }
 
-/// What is asked.
+/// A search of the graph.
 #[derive(Deserialize, ToSchema)]
 #[serde(deny_unknown_fields, rename_all = "camelCase")]
 struct GraphSearch {
-    /// In plain words.
+    /// The question, in plain words.
     query: Question,
-    /// How many triplets; 10 when left out.
+    /// The number of triplets. Default: 10.
     limit: Option<TripletCount>,
-    /// How many hops are walked from what words and meaning find; 2 when left out.
+    /// How many hops to follow from the first matches. Default: 2.
     depth: Option<Hops>,
-    /// What was known and true at this time.
+    /// Search the graph as it was known and true at this time.
     as_of: Option<Time>,
 }
 
-/// The graph of a project that the caller may see.
-pub(super) async fn graph_of(access: &Access, project: &base::ProjectId) -> Result<KnowledgeGraph> {
-    check(access, project).await?;
-    Ok(KnowledgeGraph::new(access.rows().clone(), *project, access.clock().clone()))
-}
-
-pub(super) async fn check(access: &Access, project: &base::ProjectId) -> Result<()> {
-    let found = access.projects().get(project).await?;
-    found.map(drop).ok_or_else(no_such::<base::ProjectId>)
-}
-
-/// Says how much a project's graph knows.
+/// Shows the size of a project's graph.
 #[utoipa::path(
     get, path = "/api/org/{orgId}/projects/{projectId}/graph", operation_id = "showGraph", tag = "graph",
-    params(OrgPath, Id<base::ProjectId>),
-    responses((status = 200, description = "How much there is.", body = GraphStatsView), Admitted<GraphRead>)
+    params(InProject<GraphRead>),
+    responses((status = 200, description = "The counts.", body = GraphStatsView), InProject<GraphRead>)
 )]
-async fn stats(
-    State(state): State<Shared>,
-    access: Admitted<GraphRead>,
-    Id(project): Id<base::ProjectId>,
-    _: Query<Nothing>,
-) -> Result<Json<GraphStatsView>> {
-    Ok(Json(graph_of(&access, &project).await?.stats(&state.services.indexes).await?.into()))
+async fn stats(State(state): State<Shared>, access: InProject<GraphRead>, _: Query<Nothing>) -> Result<Json<GraphStatsView>> {
+    Ok(Json(access.graph().stats(&state.services.indexes).await?.into()))
 }
 
-/// Lists facts, newest first: those that stand, or all.
+/// Lists facts, newest first: the current ones, or all of them.
 #[utoipa::path(
     get, path = "/api/org/{orgId}/projects/{projectId}/graph/triplets", operation_id = "listTriplets", tag = "graph",
-    params(OrgPath, Id<base::ProjectId>, TripletsQuery),
-    responses((status = 200, description = "A page of triplets.", body = TripletsAnswer), Admitted<GraphRead>)
+    params(InProject<GraphRead>, TripletsQuery),
+    responses((status = 200, description = "A page of triplets.", body = TripletsAnswer), InProject<GraphRead>)
 )]
 async fn list(
     State(state): State<Shared>,
-    access: Admitted<GraphRead>,
-    Id(project): Id<base::ProjectId>,
+    access: InProject<GraphRead>,
     Query(asked): Query<TripletsQuery>,
 ) -> Result<Json<TripletsAnswer>> {
     let text = |name: Option<AuthorName>| name.map(|name| name.0);
@@ -168,99 +148,84 @@ async fn list(
         as_of: asked.as_of.map(|time| time.0),
         all: asked.all.unwrap_or(false),
     };
-    let (graph, page) = (graph_of(&access, &project).await?, request(asked.limit, asked.cursor));
+    let (graph, page) = (access.graph(), request(asked.limit, asked.cursor));
     let page = graph.list(&state.services.indexes, &filter, &page).await?;
-    let next_cursor = next_cursor(page.next.as_ref());
-    Ok(Json(TripletsAnswer { triplets: page.items.into_iter().map(Into::into).collect(), next_cursor }))
+    let (triplets, next_cursor) = shown(page);
+    Ok(Json(TripletsAnswer { triplets, next_cursor }))
 }
 
-/// Shows one fact, standing or not, who stated it, and how its weight moved.
+/// Shows one fact, current or not, with its authors and its weight changes.
 #[utoipa::path(
     get, path = "/api/org/{orgId}/projects/{projectId}/graph/triplets/{tripletId}", operation_id = "showTriplet", tag = "graph",
-    params(OrgPath, Id<base::ProjectId>, Id<base::TripletId>),
-    responses((status = 200, description = "The triplet.", body = TripletAnswer), Admitted<GraphRead>)
+    params(InProject<GraphRead>, Id<base::TripletId>),
+    responses((status = 200, description = "The triplet.", body = TripletAnswer), InProject<GraphRead>)
 )]
 async fn show(
     State(state): State<Shared>,
-    access: Admitted<GraphRead>,
-    Id(project): Id<base::ProjectId>,
+    access: InProject<GraphRead>,
     Id(id): Id<base::TripletId>,
     _: Query<Nothing>,
 ) -> Result<Json<TripletAnswer>> {
-    let found = graph_of(&access, &project).await?.triplet(&state.services.indexes, &id).await?;
+    let found = access.graph().triplet(&state.services.indexes, &id).await?;
     let TripletDetail { triplet, mentions, moves } = found;
     let mentions = mentions.into_iter().map(Into::into).collect();
     Ok(Json(TripletAnswer { triplet: triplet.into(), mentions, moves: moves.into_iter().map(Into::into).collect() }))
 }
 
-/// Lists what facts are about, newest first, with what was merged into something else.
+/// Lists entities, newest first, including merged ones.
 #[utoipa::path(
     get, path = "/api/org/{orgId}/projects/{projectId}/graph/entities", operation_id = "listEntities", tag = "graph",
-    params(OrgPath, Id<base::ProjectId>, Page),
-    responses((status = 200, description = "A page of entities.", body = EntitiesAnswer), Admitted<GraphRead>)
+    params(InProject<GraphRead>, Page),
+    responses((status = 200, description = "A page of entities.", body = EntitiesAnswer), InProject<GraphRead>)
 )]
-async fn list_entities(
-    access: Admitted<GraphRead>,
-    Id(project): Id<base::ProjectId>,
-    Query(page): Query<Page>,
-) -> Result<Json<EntitiesAnswer>> {
-    let page = graph_of(&access, &project).await?.list_entities(&page.request()).await?;
-    let next_cursor = next_cursor(page.next.as_ref());
-    Ok(Json(EntitiesAnswer { entities: page.items.into_iter().map(Into::into).collect(), next_cursor }))
+async fn list_entities(access: InProject<GraphRead>, Query(page): Query<Page>) -> Result<Json<EntitiesAnswer>> {
+    let page = access.graph().list_entities(&page.request()).await?;
+    let (entities, next_cursor) = shown(page);
+    Ok(Json(EntitiesAnswer { entities, next_cursor }))
 }
 
-/// Shows one entity, what it is called, and how its weight moved.
+/// Shows one entity with its names and its weight changes.
 #[utoipa::path(
     get, path = "/api/org/{orgId}/projects/{projectId}/graph/entities/{entityId}", operation_id = "showEntity", tag = "graph",
-    params(OrgPath, Id<base::ProjectId>, Id<base::EntityId>),
-    responses((status = 200, description = "The entity.", body = EntityAnswer), Admitted<GraphRead>)
+    params(InProject<GraphRead>, Id<base::EntityId>),
+    responses((status = 200, description = "The entity.", body = EntityAnswer), InProject<GraphRead>)
 )]
-async fn show_entity(
-    access: Admitted<GraphRead>,
-    Id(project): Id<base::ProjectId>,
-    Id(id): Id<base::EntityId>,
-    _: Query<Nothing>,
-) -> Result<Json<EntityAnswer>> {
-    let EntityDetail { entity, merged_into, names, moves } = graph_of(&access, &project).await?.entity(&id).await?;
+async fn show_entity(access: InProject<GraphRead>, Id(id): Id<base::EntityId>, _: Query<Nothing>) -> Result<Json<EntityAnswer>> {
+    let EntityDetail { entity, merged_into, names, moves } = access.graph().entity(&id).await?;
     let entity = EntityView::new(entity, merged_into);
     Ok(Json(EntityAnswer { entity, names, moves: moves.into_iter().map(Into::into).collect() }))
 }
 
-/// Asks a project's graph as an agent would.
+/// Searches a project's graph as an agent would.
 #[utoipa::path(
     post, path = "/api/org/{orgId}/projects/{projectId}/graph/search", operation_id = "searchGraph", tag = "graph",
-    params(OrgPath, Id<base::ProjectId>), request_body = GraphSearch,
-    responses((status = 200, description = "What was found.", body = GraphHitsAnswer), Admitted<GraphRead>, Body<GraphSearch>)
+    params(InProject<GraphRead>), request_body = GraphSearch,
+    responses((status = 200, description = "The matches.", body = GraphHitsAnswer), InProject<GraphRead>, Body<GraphSearch>)
 )]
 async fn search(
     State(state): State<Shared>,
-    access: Admitted<GraphRead>,
-    Id(project): Id<base::ProjectId>,
+    access: InProject<GraphRead>,
     _: Query<Nothing>,
     Body(asked): Body<GraphSearch>,
 ) -> Result<Json<GraphHitsAnswer>> {
     let asked = GraphQuery {
         query: asked.query.0,
         top_k: asked.limit.map_or(HITS_DEFAULT, |count| count.0) as usize,
-        depth: asked.depth.map_or(HOPS_DEFAULT, |hops| hops.0),
+        depth: asked.depth.map_or(GRAPH_HOPS_DEFAULT, |hops| hops.0),
         as_of: asked.as_of.map(|time| time.0),
         ranking: GraphRanking::default(),
     };
-    let found = graph_of(&access, &project).await?.query(&state.services.indexes, asked).await?;
+    let found = access.graph().query(&state.services.indexes, asked).await?;
     Ok(Json(GraphHitsAnswer { hits: found.hits.into_iter().map(Into::into).collect(), truncated: found.truncated }))
 }
 
-/// Points out entities of one type whose names are nearly the same. Nothing is merged by it.
+/// Suggests entities of one type to merge because their names are nearly the same. Merges nothing.
 #[utoipa::path(
     get, path = "/api/org/{orgId}/projects/{projectId}/graph/suggestions", operation_id = "suggestMerges", tag = "graph",
-    params(OrgPath, Id<base::ProjectId>),
-    responses((status = 200, description = "What may be one.", body = SuggestionsAnswer), Admitted<GraphRead>)
+    params(InProject<GraphRead>),
+    responses((status = 200, description = "Pairs that may be the same entity.", body = SuggestionsAnswer), InProject<GraphRead>)
 )]
-async fn suggestions(
-    access: Admitted<GraphRead>,
-    Id(project): Id<base::ProjectId>,
-    _: Query<Nothing>,
-) -> Result<Json<SuggestionsAnswer>> {
-    let found = graph_of(&access, &project).await?.suggestions().await?;
+async fn suggestions(access: InProject<GraphRead>, _: Query<Nothing>) -> Result<Json<SuggestionsAnswer>> {
+    let found = access.graph().suggestions().await?;
     Ok(Json(SuggestionsAnswer { suggestions: found.into_iter().map(Into::into).collect() }))
 }

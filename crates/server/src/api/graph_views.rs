@@ -1,4 +1,4 @@
-//! The knowledge graph as the API speaks of it: triplets, entities, and what became of them.
+//! API types of the knowledge graph: triplets, entities and their history.
 
 use knowledge::{Entity, GraphHit, GraphStats, ListedEntity, Mention, Suggestion, Triplet, WeightMove, rounded};
 use serde::Serialize;
@@ -6,41 +6,41 @@ use utoipa::ToSchema;
 
 use super::wire::{EntityId, ObservationId, Time, TripletId};
 
-/// A fact that agents stated.
+/// A fact stated by agents.
 #[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[schema(as = Triplet)]
 pub(super) struct TripletView {
     id: TripletId,
-    /// What it is about: the name it has today.
+    /// The entity the fact is about, under its current name.
     source_entity: String,
     source_id: EntityId,
-    /// What kind of thing that is; empty when nobody said.
+    /// The entity's type. Empty if unknown.
     source_type: String,
-    /// How the two are related, in snake_case.
+    /// The relationship, in snake_case.
     relationship: String,
     target_entity: String,
     target_id: EntityId,
     target_type: String,
-    /// The fact in a sentence; empty when nobody gave one.
+    /// The fact as a sentence. Empty if none was given.
     description: String,
-    /// Whether the source has one such target at a time.
+    /// Whether the source can have only one such target at a time.
     functional: bool,
-    /// How well it has served, from 0 to 1.
+    /// How useful the fact has been, from 0 to 1.
     weight: f64,
     provenance: ProvenanceView,
     #[schema(required)]
     valid_from: Option<Time>,
     #[schema(required)]
     valid_to: Option<Time>,
-    /// Since when, or from when on, it does not stand any more: something newer took its place, or it was retracted.
+    /// When the fact was superseded or retracted, or when it will be.
     #[schema(required)]
     superseded_at: Option<Time>,
-    /// Facts with the same source and relationship and another target that stand beside it.
+    /// Other current facts with the same source and relationship but another target.
     conflicts_with: Vec<TripletId>,
 }
 
-/// Where a fact comes from.
+/// The origin of a fact.
 #[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[schema(as = Provenance)]
@@ -49,7 +49,7 @@ struct ProvenanceView {
     #[schema(required)]
     observation_id: Option<ObservationId>,
     session_id: String,
-    /// Who stated it first: an agent's id, `label:` and a launcher's word, or a session's id.
+    /// Who stated it first: an agent's id, `label:` and the launcher's label, or a session's id.
     agent_id: String,
     timestamp: Time,
 }
@@ -82,26 +82,26 @@ impl From<Triplet> for TripletView {
     }
 }
 
-/// Something that facts are about.
+/// The subject or object of facts.
 #[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[schema(as = Entity)]
 pub(super) struct EntityView {
     id: EntityId,
-    /// As it was first written.
+    /// The name as it was first written.
     name: String,
-    /// What kind of thing it is; empty when nobody said.
+    /// The entity's type. Empty if unknown.
     r#type: String,
-    /// How well facts about it have served, from 0 to 1.
+    /// How useful facts about it have been, from 0 to 1.
     weight: f64,
-    /// The entity that it turned out to be.
+    /// The entity it was merged into.
     #[schema(required)]
     merged_into: Option<EntityId>,
     created_at: Time,
 }
 
 impl EntityView {
-    /// An entity and what it is merged into, as both are now.
+    /// An entity and the entity it is merged into.
     pub(super) fn new(entity: Entity, merged_into: Option<base::EntityId>) -> Self {
         Self {
             id: entity.id.into(),
@@ -120,16 +120,16 @@ impl From<ListedEntity> for EntityView {
     }
 }
 
-/// Someone who stated a fact.
+/// Somebody who stated a fact.
 #[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[schema(as = Mention)]
 pub(super) struct MentionView {
     agent_id: String,
     session_id: String,
-    /// In these words; empty when there were none.
+    /// The sentence used. Empty if none was given.
     description: String,
-    /// When, most recently.
+    /// The most recent time.
     at: Time,
 }
 
@@ -140,14 +140,14 @@ impl From<Mention> for MentionView {
     }
 }
 
-/// One move of a weight.
+/// One weight change.
 #[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[schema(as = GraphMove)]
 pub(super) struct GraphMoveView {
-    /// The session that judged it.
+    /// The session that rated it.
     session_id: String,
-    /// `accepted`, `rework` or `rejected`, or `score` where a number was given.
+    /// `accepted`, `rework` or `rejected`, or `score` for a numeric rating.
     outcome: String,
     before: f64,
     after: f64,
@@ -166,12 +166,12 @@ impl From<WeightMove> for GraphMoveView {
     }
 }
 
-/// A triplet that was found.
+/// A matching triplet.
 #[derive(Serialize, ToSchema)]
 #[schema(as = GraphHit)]
 pub(super) struct GraphHitView {
     triplet: TripletView,
-    /// How well it answers, from 0 to 1.
+    /// How well it matches, from 0 to 1.
     score: f64,
 }
 
@@ -181,39 +181,39 @@ impl From<GraphHit> for GraphHitView {
     }
 }
 
-/// Two entities that may be one.
+/// Two entities that may be the same.
 #[derive(Serialize, ToSchema)]
 #[schema(as = Suggestion)]
 pub(super) struct SuggestionView {
-    /// The one that was named first.
+    /// The older entity.
     into: EntityView,
-    /// The one that may be the same.
+    /// The entity that may be the same.
     from: EntityView,
-    /// How much of their letters they share, from 0 to 1.
+    /// The similarity of their names, from 0 to 1.
     similarity: f64,
 }
 
 impl From<Suggestion> for SuggestionView {
     fn from(suggestion: Suggestion) -> Self {
-        // What is merged already is not suggested.
+        // Merged entities are never suggested.
         let view = |entity| EntityView::new(entity, None);
         Self { into: view(suggestion.into), from: view(suggestion.from), similarity: rounded(suggestion.similarity) }
     }
 }
 
-/// How much a graph knows.
+/// The size of a graph.
 #[derive(Serialize, ToSchema)]
 #[schema(as = GraphStats)]
 pub(super) struct GraphStatsView {
-    /// Entities that are themselves, not merged into others.
+    /// Entities, without merged ones.
     entities: u64,
-    /// Triplets that were ever stated.
+    /// All triplets ever stated.
     triplets: u64,
-    /// Triplets that stand now.
+    /// Current triplets.
     standing: u64,
-    /// Texts of it that are known by meaning.
+    /// Texts that have an embedding.
     embedded: u64,
-    /// Texts that will be.
+    /// Texts that still need one.
     waiting: u64,
 }
 

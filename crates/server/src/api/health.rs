@@ -1,4 +1,4 @@
-//! Whether the server lives, whether it can be used, how it does, and what its API is.
+//! Health, readiness, metrics and the OpenAPI document.
 
 use std::sync::LazyLock;
 
@@ -19,10 +19,10 @@ use super::error::{ApiError, ErrorBody, Result};
 use super::extract::{Nothing, Query};
 use crate::state::Shared;
 
-/// What the text of the metrics is: OpenMetrics, which Prometheus reads as such.
+/// The content type of the metrics: OpenMetrics, which Prometheus understands.
 const OPEN_METRICS: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
 
-/// The document as it is sent; it never changes while the server runs.
+/// The serialized document. It never changes while the server runs.
 static DOCUMENT: LazyLock<Result<String, String>> =
     LazyLock::new(|| super::openapi().to_json().map_err(|error| error.to_string()));
 
@@ -36,7 +36,7 @@ struct Health {
     status: &'static str,
 }
 
-/// Answers as long as the process lives.
+/// Answers 200 while the process is running.
 #[utoipa::path(
     get, path = "/healthz", operation_id = "healthz", tag = "server", security(()),
     responses((status = 200, description = "Alive.", body = Health))
@@ -45,7 +45,7 @@ async fn alive() -> Json<Health> {
     Json(Health { status: "alive" })
 }
 
-/// Answers 200 when the store can be read and written, and so the audit trail and the indexes, which live in it.
+/// Answers 200 if the store, including the audit trail and the indexes, can be read and written.
 #[utoipa::path(
     get, path = "/readyz", operation_id = "readyz", tag = "server", security(()),
     responses((status = 200, description = "Ready.", body = Health), Unready)
@@ -55,7 +55,7 @@ async fn ready(State(state): State<Shared>) -> Result<Json<Health>> {
     Ok(Json(Health { status: "ready" }))
 }
 
-/// Figures of this server, for Prometheus. Without `--metrics-token` only programs on the server's own machine get them.
+/// Metrics for Prometheus. Without `--metrics-token` they are available only on the server's machine.
 #[utoipa::path(
     get, path = "/metrics", operation_id = "metrics", tag = "server", security(()),
     responses(
@@ -64,7 +64,7 @@ async fn ready(State(state): State<Shared>) -> Result<Json<Health>> {
             content_type = "application/openmetrics-text; version=1.0.0; charset=utf-8"
         ),
         (status = 401, description = "The token is missing or wrong.", body = ErrorBody),
-        (status = 403, description = "No token is set and the request comes from another machine.", body = ErrorBody),
+        (status = 403, description = "No token is configured and the request comes from another machine.", body = ErrorBody),
         Fault
     )
 )]
@@ -73,7 +73,7 @@ async fn metrics(State(state): State<Shared>, _: MayReadMetrics) -> Result<impl 
     Ok(([(header::CONTENT_TYPE, OPEN_METRICS)], text))
 }
 
-/// A caller who may read the figures: one with the token, or a program on this machine where no token is set.
+/// A caller who may read the metrics: with the token, or from this machine if no token is configured.
 struct MayReadMetrics;
 
 impl FromRequestParts<Shared> for MayReadMetrics {
@@ -85,7 +85,7 @@ impl FromRequestParts<Shared> for MayReadMetrics {
                 return Ok(Self);
             }
             return Err(ApiError::forbidden(
-                "/metrics answers only programs on the server's own machine: start the server with --metrics-token and send the token as `Authorization: Bearer …`",
+                "/metrics is not open to other machines; set --metrics-token and send it as `Authorization: Bearer …`",
             ));
         };
         let presented = parts.headers.get(header::AUTHORIZATION).and_then(|value| value.to_str().ok());
@@ -93,12 +93,14 @@ impl FromRequestParts<Shared> for MayReadMetrics {
             presented.and_then(|value| value.split_once(' ')).filter(|(scheme, _)| scheme.eq_ignore_ascii_case("bearer"));
         match secret {
             Some((_, secret)) if SecretHash::of(secret.trim()).matches(&token.hex()) => Ok(Self),
-            _ => Err(ApiError::unauthorized("/metrics needs the token of --metrics-token, as `Authorization: Bearer …`")),
+            _ => {
+                Err(ApiError::unauthorized("/metrics needs the token from --metrics-token; send it as `Authorization: Bearer …`"))
+            }
         }
     }
 }
 
-/// This document.
+/// The OpenAPI document of this API.
 #[utoipa::path(
     get, path = "/api/openapi.json", operation_id = "openapi", tag = "server", security(()),
     responses((status = 200, description = "The OpenAPI document.", body = Object), Public)

@@ -1,4 +1,4 @@
-//! `/.well-known/audit-keys/{workspaceId}`: the public keys that verify a workspace's audit trail, for everyone.
+//! `/.well-known/audit-keys/{workspaceId}`: the public keys that verify a workspace's audit trail. No credential is needed.
 
 use axum::extract::State;
 use axum::response::{IntoResponse, Response};
@@ -20,14 +20,13 @@ pub(super) fn routes() -> OpenApiRouter<Shared> {
     OpenApiRouter::default().routes(routes!(keys))
 }
 
-/// The public keys of a workspace, active and revoked. A workspace that does not exist has none. `.json` may stand behind the
-/// id.
+/// The public keys of a workspace, active and revoked. An unknown workspace has none. The id may end in `.json`.
 #[utoipa::path(
     get, path = "/.well-known/audit-keys/{workspaceId}", operation_id = "auditKeys", tag = "audit", security(()),
     params(Named<WorkspaceName>),
     responses(
         (status = 200, description = "A JWK set.", body = Object),
-        (status = 304, description = "As the caller has it."),
+        (status = 304, description = "Not modified."),
         Fault
     )
 )]
@@ -37,7 +36,7 @@ async fn keys(State(state): State<Shared>, workspace: Named<WorkspaceName>, head
     let body = serde_json::to_vec(&keys).map_err(base::Error::internal)?;
     let etag = format!("\"{}\"", hex(&Sha256::digest(&body)));
     let known = headers.get_all(header::IF_NONE_MATCH).iter().filter_map(|value| value.to_str().ok());
-    // The comparison is the weak one (RFC 9110, 13.1.2): a cache between may have weakened the tag.
+    // A cache may have weakened the tag, so weak comparison applies (RFC 9110, 13.1.2).
     let matches = |tag: &str| tag == "*" || tag.strip_prefix("W/").unwrap_or(tag) == etag;
     let is_known = known.flat_map(|value| value.split(',')).map(str::trim).any(matches);
     let mut response = if is_known { StatusCode::NOT_MODIFIED.into_response() } else { body.into_response() };

@@ -1,4 +1,4 @@
-//! Kits as the API speaks them.
+//! API types of kits.
 
 use std::collections::HashSet;
 
@@ -21,11 +21,11 @@ pub(super) struct SummaryView {
     kit_code: String,
     name: String,
     status: Status,
-    /// The newest published version, or the newest draft while nothing is published.
+    /// The newest published version, or the newest draft if none is published.
     current_version_id: KitVersionId,
     created_at: Time,
     updated_at: Time,
-    /// Bricks in the current version.
+    /// The number of bricks in the current version.
     brick_count: usize,
 }
 
@@ -86,7 +86,7 @@ struct VersionView {
     created_at: Time,
     #[schema(required)]
     published_at: Option<Time>,
-    /// What it pins, in order.
+    /// The pinned bricks, in order.
     bricks: Vec<PinView>,
 }
 
@@ -115,7 +115,7 @@ struct PinView {
     brick_version_id: BrickVersionId,
     brick_version: i64,
     brick_version_status: VersionStatus,
-    /// Whether publishing the kit would publish this version.
+    /// Whether publishing the kit also publishes this version.
     will_promote_on_publish: bool,
     /// Whether the brick has a newer published version.
     update_available: bool,
@@ -140,7 +140,7 @@ impl From<KitBrick> for PinView {
 #[derive(Serialize, ToSchema)]
 #[schema(as = PublishReadiness)]
 struct ReadinessView {
-    /// The version that publishing would take.
+    /// The version that would be published.
     kit_version_id: KitVersionId,
     publishable: bool,
     status_badge: Badge,
@@ -153,7 +153,7 @@ struct ReadinessView {
     warnings_count: usize,
 }
 
-/// What keeps a kit from being published.
+/// A reason why a kit cannot be published.
 #[derive(Serialize, ToSchema)]
 #[schema(as = KitBlocker)]
 pub(super) struct BlockerView {
@@ -164,7 +164,7 @@ pub(super) struct BlockerView {
     brick_version_id: Option<BrickVersionId>,
 }
 
-/// What a person should know before publishing a kit.
+/// Something to know before publishing a kit.
 #[derive(Serialize, ToSchema)]
 #[schema(as = KitWarning)]
 struct WarningView {
@@ -211,7 +211,7 @@ pub(super) struct KitAnswer {
     pub(super) kit: KitView,
 }
 
-/// A kit, and the version that a call was about.
+/// A kit, and the version that the request created or published.
 #[derive(Serialize, ToSchema)]
 pub(super) struct KitVersionAnswer {
     pub(super) kit_version_id: KitVersionId,
@@ -226,7 +226,7 @@ pub(super) struct KitsAnswer {
     pub(super) next_cursor: Option<String>,
 }
 
-/// The bricks of a kit: some, not too many, each once.
+/// The bricks of a kit: at least one, each only once.
 pub(super) struct BrickList(pub(super) Vec<String>);
 
 impl<'de> Deserialize<'de> for BrickList {
@@ -234,7 +234,7 @@ impl<'de> Deserialize<'de> for BrickList {
         let ids = Vec::<base::BrickId>::deserialize(deserializer)?;
         let each_once = ids.iter().collect::<HashSet<_>>().len() == ids.len();
         if !(1..=KIT_BRICKS_MAX).contains(&ids.len()) || !each_once {
-            return Err(de::Error::custom(format_args!("a kit has 1 to {KIT_BRICKS_MAX} bricks, each once")));
+            return Err(de::Error::custom(format_args!("a kit must have 1 to {KIT_BRICKS_MAX} bricks, each only once")));
         }
         Ok(Self(ids.iter().map(ToString::to_string).collect()))
     }

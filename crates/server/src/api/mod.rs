@@ -1,5 +1,5 @@
-//! The management API: contract section 12 in JSON. Handlers are thin: `guard` and the domains decide, this module reads
-//! requests strictly and speaks answers. It must never reach a row but through a `guard::Access`.
+//! The management API: contract section 12 in JSON. Handlers are thin: `guard` and the domains decide; this module parses requests
+//! strictly and formats answers. It reaches rows only through a `guard::Access`.
 
 mod agents;
 mod allowlist;
@@ -21,6 +21,7 @@ mod graph_changes;
 mod graph_views;
 mod health;
 mod in_place;
+mod in_project;
 mod jwks;
 mod keys;
 mod kit_views;
@@ -41,6 +42,7 @@ mod webhooks;
 mod whoami;
 mod wire;
 mod words;
+mod workshop;
 
 pub(crate) use around::no_such_route;
 
@@ -50,13 +52,13 @@ use utoipa_axum::router::OpenApiRouter;
 
 use crate::state::Shared;
 
-/// Every route of the API, with what happens around each.
+/// Every route of the API, with the shared middleware.
 pub(crate) fn routes(state: &Shared) -> Router<Shared> {
     let (router, _) = described().split_for_parts();
     router.method_not_allowed_fallback(around::no_such_method).layer(from_fn_with_state(state.clone(), around::around))
 }
 
-/// The API's description, as `GET /api/openapi.json` and `docs/openapi.json` hold it.
+/// The OpenAPI document, as served at `GET /api/openapi.json` and stored in `docs/openapi.json`.
 pub fn openapi() -> utoipa::openapi::OpenApi {
     let mut document = described().into_openapi();
     document::finish(&mut document);
@@ -121,7 +123,7 @@ mod tests {
     }
 
     #[test]
-    fn every_reference_leads_somewhere_and_every_part_is_used() {
+    fn every_reference_resolves_and_every_component_is_used() {
         let document = document();
         let mut found = BTreeSet::new();
         references(&document, &mut found);
@@ -136,7 +138,7 @@ mod tests {
     }
 
     #[test]
-    fn operations_have_names_of_their_own_and_say_how_they_refuse() {
+    fn operation_ids_are_unique_and_refusals_are_documented() {
         let document = document();
         let mut names = BTreeSet::new();
         for (place, operation) in operations(&document) {
@@ -160,7 +162,7 @@ mod tests {
             while let Some(reference) = found.pop_first() {
                 let schema = document.pointer(reference.trim_start_matches('#')).unwrap();
                 match schema.get("oneOf") {
-                    // Each of the forms it may have is closed.
+                    // Each alternative is a closed object.
                     Some(forms) => references(forms, &mut found),
                     None => assert_eq!(schema["additionalProperties"], Value::Bool(false), "{place}"),
                 }

@@ -1,4 +1,4 @@
-//! Orgs: made and changed by the instance admin, read by their own.
+//! Orgs. The instance admin creates and changes them; other callers can read their own.
 
 use axum::Json;
 use axum::extract::{FromRequestParts, State};
@@ -13,7 +13,7 @@ use utoipa_axum::routes;
 use super::body::{Body, Object};
 use super::document::Conflict;
 use super::error::{ApiError, Result};
-use super::extract::{Admitted, InRequest, InstanceAdmin, Nothing, Query, credential};
+use super::extract::{Accepts, Admitted, InRequest, InstanceAdmin, LetIn, Nothing, Query, credential, let_in};
 use super::keys::NewKeyView;
 use super::page::{Page, next_cursor};
 use super::path::OrgPath;
@@ -33,7 +33,7 @@ pub(super) fn routes() -> OpenApiRouter<Shared> {
 struct OrgView {
     id: OrgId,
     name: String,
-    /// The name in lower case with dashes; it never changes.
+    /// The name in lower case with dashes. It never changes.
     slug: String,
     plan: PlanView,
     created_at: Time,
@@ -99,7 +99,7 @@ struct PlanChange {
     kg_enabled: Option<bool>,
 }
 
-/// Makes an org and its first key, which may do everything in it. The key is shown this once.
+/// Creates an org and its first key, which has all rights in it. The key is shown only once.
 #[utoipa::path(
     post, path = "/api/orgs", operation_id = "createOrg", tag = "orgs", security(("key" = [])),
     request_body = NewOrg,
@@ -117,7 +117,7 @@ async fn create(
     Ok((StatusCode::CREATED, Json(NewOrgAnswer { org: org.into(), key: first.into() })))
 }
 
-/// Whose orgs a caller sees.
+/// Which orgs the caller may see.
 enum Sight {
     All,
     Own(base::OrgId),
@@ -127,17 +127,16 @@ impl FromRequestParts<Shared> for Sight {
     type Rejection = ApiError;
 
     async fn from_request_parts(parts: &mut Parts, state: &Shared) -> Result<Self> {
-        let credential = credential(parts);
-        if state.guard.instance_access(&credential).await.is_ok() {
+        if state.guard.instance_access(&credential(parts)).await.is_ok() {
             return Ok(Self::All);
         }
-        let access = state.guard.access(&credential, None).await?;
+        let LetIn { access, .. } = let_in(parts, state, Accepts::KeysAndLogins, None).await?;
         OrgRead::check(&access)?;
         Ok(Self::Own(*access.org()))
     }
 }
 
-/// Lists orgs: all of them for the instance admin, and for anyone else their own.
+/// Lists orgs: all of them for the instance admin, only the caller's own for anyone else.
 #[utoipa::path(
     get, path = "/api/orgs", operation_id = "listOrgs", tag = "orgs", params(Page),
     responses((status = 200, description = "A page of orgs.", body = OrgsAnswer), Admitted<OrgRead>)
@@ -164,11 +163,11 @@ async fn show(State(state): State<Shared>, access: Admitted<OrgRead>, _: Query<N
     answer(org)
 }
 
-/// Changes an org's name or plan. Its slug stays.
+/// Changes an org's name or plan. The slug stays the same.
 #[utoipa::path(
     patch, path = "/api/org/{orgId}", operation_id = "changeOrg", tag = "orgs", security(("key" = [])), params(OrgPath),
     request_body = OrgChange,
-    responses((status = 200, description = "The org as it is now.", body = OrgAnswer), Admitted<Operator>, Body<OrgChange>)
+    responses((status = 200, description = "The changed org.", body = OrgAnswer), Admitted<Operator>, Body<OrgChange>)
 )]
 async fn change(
     State(state): State<Shared>,

@@ -1,4 +1,4 @@
-//! Lists page by `limit` and `cursor` and answer `nextCursor`.
+//! Paging of lists by `limit`, `cursor` and `nextCursor`.
 
 use base::limits::{PAGE_ROWS_DEFAULT, PAGE_ROWS_MAX};
 use base::{Cursor, PageRequest};
@@ -11,10 +11,10 @@ use utoipa::{IntoParams, PartialSchema};
 use super::path::ORG_PATTERN;
 use super::words::Status;
 
-/// The form of [`Cursor::encode`].
+/// The pattern of [`Cursor::encode`].
 const CURSOR: &str = "^[0-7][0-9a-f]{15}-[0-9A-Za-z_]{1,64}$";
 
-/// Which rows of a list.
+/// Query parameters of a page.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Page {
@@ -23,7 +23,7 @@ pub(super) struct Page {
 }
 
 impl Page {
-    /// What the list is asked.
+    /// The page for `guard`.
     pub(super) fn request(self) -> PageRequest {
         request(self.limit, self.cursor)
     }
@@ -39,13 +39,13 @@ impl IntoParams for Page {
         let rows = rows.minimum(Some(1)).maximum(Some(PAGE_ROWS_MAX));
         let cursor = ObjectBuilder::new().schema_type(Type::String).pattern(Some(CURSOR));
         vec![
-            query("limit", "How many rows.", rows),
-            query("cursor", "The `nextCursor` of the page before; without it the newest rows come first.", cursor),
+            query("limit", "The number of rows.", rows),
+            query("cursor", "The `nextCursor` of the previous page. Default: start with the newest rows.", cursor),
         ]
     }
 }
 
-/// `?org=` on a route that names no org. The access reads it; here it is only let through.
+/// `?org=` on a route without an org in its path. The access reads it; it is declared here so that it is accepted.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct OrgQuery {
@@ -56,11 +56,11 @@ pub(super) struct OrgQuery {
 impl IntoParams for OrgQuery {
     fn into_params(_: impl Fn() -> Option<ParameterIn>) -> Vec<Parameter> {
         let org = ObjectBuilder::new().schema_type(Type::String).pattern(Some(ORG_PATTERN));
-        vec![query("org", "The org's id or slug. Only the instance admin needs it; for others it is the credential's.", org)]
+        vec![query("org", "The org's id or slug. Only the instance admin needs it; for others it is the credential's org.", org)]
     }
 }
 
-/// Which rows of a list of bricks or kits.
+/// Query parameters of a page of bricks or kits.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct StatusPage {
@@ -72,7 +72,7 @@ pub(super) struct StatusPage {
 }
 
 impl StatusPage {
-    /// What the list is asked.
+    /// The filter and the page for `kits`.
     pub(super) fn request(self) -> (Option<kits::Status>, PageRequest) {
         (self.status.map(|status| status.0), request(self.limit, self.cursor))
     }
@@ -81,13 +81,13 @@ impl StatusPage {
 impl IntoParams for StatusPage {
     fn into_params(place: impl Fn() -> Option<ParameterIn>) -> Vec<Parameter> {
         let mut parameters = OrgQuery::into_params(&place);
-        parameters.push(query("status", "Only those with this status.", Status::schema()));
+        parameters.push(query("status", "Only rows with this status.", Status::schema()));
         parameters.extend(Page::into_params(&place));
         parameters
     }
 }
 
-/// An optional parameter of the query.
+/// An optional query parameter.
 pub(super) fn query(name: &str, description: &str, schema: impl Into<RefOr<Schema>>) -> Parameter {
     let parameter = ParameterBuilder::new().name(name).parameter_in(ParameterIn::Query).required(Required::False);
     parameter.description(Some(description)).schema(Some(schema)).build()
@@ -101,7 +101,7 @@ impl<'de> Deserialize<'de> for Rows {
         let text = String::deserialize(deserializer)?;
         let digits = text.bytes().all(|byte| byte.is_ascii_digit());
         let rows = text.parse().ok().filter(|rows| digits && (1..=PAGE_ROWS_MAX).contains(rows));
-        rows.map(Self).ok_or_else(|| de::Error::custom(format_args!("`limit` is a whole number from 1 to {PAGE_ROWS_MAX}")))
+        rows.map(Self).ok_or_else(|| de::Error::custom(format_args!("`limit` must be a whole number from 1 to {PAGE_ROWS_MAX}")))
     }
 }
 
@@ -111,12 +111,17 @@ pub(super) struct After(Cursor);
 impl<'de> Deserialize<'de> for After {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let text = String::deserialize(deserializer)?;
-        let bent = || de::Error::custom("`cursor` is not one that this server gave: leave it out to start over");
-        Cursor::decode(&text).map(Self).ok_or_else(bent)
+        let invalid = || de::Error::custom("invalid cursor; restart without one");
+        Cursor::decode(&text).map(Self).ok_or_else(invalid)
     }
 }
 
-/// Where the next page starts, as the answer says it.
+/// The items of a page as the API shows them, and the `nextCursor` of the answer.
+pub(super) fn shown<T, V: From<T>>(page: base::Page<T>) -> (Vec<V>, Option<String>) {
+    (page.items.into_iter().map(V::from).collect(), next_cursor(page.next.as_ref()))
+}
+
+/// The `nextCursor` of an answer.
 pub(super) fn next_cursor(next: Option<&Cursor>) -> Option<String> {
     next.map(Cursor::encode)
 }
@@ -132,7 +137,7 @@ mod tests {
     }
 
     #[test]
-    fn limits_are_whole_numbers_in_their_range() {
+    fn limit_must_be_a_whole_number_in_range() {
         assert_eq!(page("").unwrap().rows, 50);
         assert_eq!(page("limit=200").unwrap().rows, 200);
         for bad in ["limit=0", "limit=201", "limit=", "limit=%2B5", "limit=5.0", "limit=1&limit=2", "limit=x", "rows=1"] {
@@ -141,7 +146,7 @@ mod tests {
     }
 
     #[test]
-    fn cursors_are_ours() {
+    fn only_our_own_cursors_are_accepted() {
         let cursor = Cursor { created_at: base::Timestamp::from_ms(1), id: "prj_1".into() };
         assert_eq!(page(&format!("cursor={}", cursor.encode())).unwrap().after, Some(cursor));
         assert!(page("cursor=").is_none() && page("cursor=x").is_none());

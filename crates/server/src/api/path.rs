@@ -1,4 +1,4 @@
-//! Parameters of the path. An id that is malformed and one that does not exist are the same to a caller: 404.
+//! Path parameters. A malformed id and an unknown id both get 404.
 
 use axum::extract::FromRequestParts;
 use http::request::Parts;
@@ -12,16 +12,16 @@ use super::extract::{ORG_PARAMETER, path_parameter};
 use super::wire::id_pattern;
 use crate::state::Shared;
 
-/// An id that a path can hold.
+/// An id that can be a path parameter.
 pub(super) trait PathId: Sized + Send {
     /// The parameter's name.
     const PARAMETER: &'static str;
-    /// What it names, in a sentence.
+    /// The noun for messages and the document.
     const WHAT: &'static str;
-    /// What every such id begins with.
+    /// The prefix of such ids.
     const PREFIX: &'static str;
 
-    /// Reads it.
+    /// Parses the id.
     fn parse(text: &str) -> Option<Self>;
 }
 
@@ -53,7 +53,7 @@ path_ids! {
     base::EntityId, "entityId", "entity";
 }
 
-/// The id in the path.
+/// An id in the path.
 pub(super) struct Id<T>(pub(super) T);
 
 impl<T: PathId> FromRequestParts<Shared> for Id<T> {
@@ -65,7 +65,7 @@ impl<T: PathId> FromRequestParts<Shared> for Id<T> {
     }
 }
 
-/// The answer for an id that names nothing here.
+/// The answer for an unknown id.
 pub(super) fn no_such<T: PathId>() -> ApiError {
     ApiError::not_found(T::WHAT)
 }
@@ -76,13 +76,13 @@ impl<T: PathId> IntoParams for Id<T> {
     }
 }
 
-/// A name that a path can hold: not an id of ours, and whatever it is, it may exist or not.
+/// A name that can be a path parameter. It is not one of our ids, and it may not exist.
 pub(super) trait PathName: Send {
     /// The parameter's name.
     const PARAMETER: &'static str;
-    /// What it names, in a sentence.
+    /// The noun for the document.
     const WHAT: &'static str;
-    /// What such a name looks like.
+    /// The pattern of such names.
     const PATTERN: &'static str;
 }
 
@@ -100,7 +100,7 @@ macro_rules! path_names {
 }
 
 path_names! {
-    /// A policy's own name.
+    /// A policy's name.
     PolicyName, "policyId", "policy's name", "^[a-z0-9][a-z0-9_.-]{0,63}$";
     /// An audit key's thumbprint.
     KeyName, "kid", "signing key's id", "^[A-Za-z0-9_-]{43}$";
@@ -108,7 +108,7 @@ path_names! {
     WorkspaceName, "workspaceId", "workspace's id", "^[^/]+$";
 }
 
-/// The name in the path.
+/// A name in the path.
 pub(super) struct Named<T>(String, std::marker::PhantomData<T>);
 
 impl<T> Named<T> {
@@ -122,7 +122,7 @@ impl<T: PathName> FromRequestParts<Shared> for Named<T> {
 
     async fn from_request_parts(parts: &mut Parts, state: &Shared) -> Result<Self> {
         let text = path_parameter(parts, state, T::PARAMETER).await.unwrap_or_default();
-        // One of the two engines cannot be asked for a NUL; nothing is called so.
+        // PostgreSQL refuses a NUL in text, and no name contains one.
         let text = if text.contains('\0') { String::new() } else { text };
         Ok(Self(text, std::marker::PhantomData))
     }
@@ -134,10 +134,10 @@ impl<T: PathName> IntoParams for Named<T> {
     }
 }
 
-/// What an org's id and slug have in common.
+/// A pattern that matches an org's id and its slug.
 pub(super) const ORG_PATTERN: &str = "^[0-9a-z_-]{1,120}$";
 
-/// Documents the org in the path; the access itself reads it.
+/// Documents the org in the path. The access itself reads it.
 pub(super) struct OrgPath;
 
 impl IntoParams for OrgPath {

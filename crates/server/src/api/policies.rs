@@ -1,18 +1,21 @@
-//! Policies of an org: read, checked, saved, deleted. What they decide is decided at the gate.
+//! Policies of an org: list, check, save, delete and explain. The gate evaluates them.
 
 use axum::Json;
 use axum::extract::State;
 use axum::response::{IntoResponse, Response};
+use base::{Error, Kind};
 use guard::{NotSaved, Policy, Subject};
 use http::StatusCode;
+use mcp::codes::Cause;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use utoipa::ToSchema;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
+use super::allowlist::no_such_tool;
 use super::body::Body;
-use super::error::{ApiError, Result};
+use super::error::{ApiError, Code, Result};
 use super::explanation::{ExplainAnswer, ExplainRequest};
 use super::extract::{Admitted, Nothing, Query};
 use super::path::{Named, OrgPath, PolicyName};
@@ -30,17 +33,17 @@ pub(super) fn routes() -> OpenApiRouter<Shared> {
         .routes(routes!(explain))
 }
 
-/// A policy in force or on trial.
+/// An enforced or log-only policy.
 #[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[schema(as = Policy)]
 struct PolicyView {
     id: String,
-    /// Its text; null in the version that deleted it.
+    /// The Cedar text. `null` in the version that deleted it.
     #[schema(required)]
     cedar: Option<String>,
     mode: PolicyMode,
-    /// From 1; each change makes a new one.
+    /// The version, from 1. Each change creates a new one.
     version: u32,
     created_by: String,
     created_at: Time,
@@ -59,7 +62,7 @@ impl From<Policy> for PolicyView {
     }
 }
 
-/// Something that is wrong with a policy's text.
+/// A problem in a policy's text.
 #[derive(Serialize, ToSchema)]
 #[schema(as = Finding)]
 struct FindingView {
@@ -76,12 +79,12 @@ impl From<policy::Finding> for FindingView {
     }
 }
 
-/// A policy that decides nothing well: its text has gone stale or cannot be read.
+/// A stored policy that does not match the schema any more, or cannot be parsed.
 #[derive(Serialize, ToSchema)]
 #[schema(as = FlaggedPolicy)]
 struct FlaggedView {
     id: String,
-    /// It cannot be read: while it is enforced, nothing is permitted.
+    /// Whether the text cannot be parsed. While such a policy is enforced, every call is denied.
     broken: bool,
     findings: Vec<FindingView>,
 }
@@ -89,9 +92,9 @@ struct FlaggedView {
 #[derive(Serialize, ToSchema)]
 struct PoliciesAnswer {
     policies: Vec<PolicyView>,
-    /// Stored policies that no longer fit the schema, or cannot be read.
+    /// Stored policies that do not match the schema any more, or cannot be parsed.
     flagged: Vec<FlaggedView>,
-    /// What policies may speak of, as a Cedar schema.
+    /// The Cedar schema for policies.
     schema: String,
 }
 
@@ -115,7 +118,8 @@ struct FindingsAnswer {
 #[derive(Serialize, ToSchema)]
 struct PolicyFindings {
     error: String,
-    code: &'static str,
+    #[schema(value_type = String)]
+    code: Code,
     findings: Vec<FindingView>,
 }
 
@@ -123,7 +127,7 @@ struct PolicyFindings {
 #[serde(deny_unknown_fields)]
 struct PolicyRequest {
     cedar: Cedar,
-    /// `enforce` when left out.
+    /// Default: `enforce`.
     mode: Option<PolicyMode>,
 }
 
@@ -133,7 +137,7 @@ struct CheckRequest {
     cedar: Cedar,
 }
 
-/// Lists the policies in force or on trial, by name, and what they may speak of.
+/// Lists the enforced and log-only policies by name, with the Cedar schema.
 #[utoipa::path(
     get, path = "/api/org/{orgId}/policies", operation_id = "listPolicies", tag = "policies", params(OrgPath),
     responses((status = 200, description = "All policies.", body = PoliciesAnswer), Admitted<OrgRead>)
@@ -144,11 +148,12 @@ async fn list(State(state): State<Shared>, access: Admitted<OrgRead>, _: Query<N
     let flagged = flagged
         .map(|flagged| FlaggedView { id: flagged.document, broken: flagged.broken, findings: spelled(flagged.findings) })
         .collect();
+    let schema = policies.schema().await?;
     let policies = policies.list().await?.into_iter().map(PolicyView::from).collect();
-    Ok(Json(PoliciesAnswer { policies, flagged, schema: state.guard.policy_schema().to_owned() }))
+    Ok(Json(PoliciesAnswer { policies, flagged, schema }))
 }
 
-/// Shows the versions of a policy, deleted ones too.
+/// Shows the versions of a policy, even if it was deleted.
 #[utoipa::path(
     get, path = "/api/org/{orgId}/policies/{policyId}", operation_id = "showPolicy", tag = "policies",
     params(OrgPath, Named<PolicyName>),
@@ -167,13 +172,13 @@ async fn show(
     Ok(Json(PolicyVersionsAnswer { versions: versions.into_iter().map(PolicyView::from).collect() }))
 }
 
-/// Saves a policy: checked strictly first, in force for the next request. The same again changes nothing.
+/// Saves a policy after a strict check. It applies from the next request. Saving the same text again changes nothing.
 #[utoipa::path(
     put, path = "/api/org/{orgId}/policies/{policyId}", operation_id = "putPolicy", tag = "policies",
     params(OrgPath, Named<PolicyName>), request_body = PolicyRequest,
     responses(
         (status = 200, description = "Saved.", body = PolicyAnswer),
-        (status = 422, description = "The text is wrong; nothing changed.", body = PolicyFindings),
+        (status = 422, description = "The text has errors. Nothing changed.", body = PolicyFindings),
         Admitted<PoliciesWrite>, Body<PolicyRequest>
     )
 )]
@@ -188,19 +193,20 @@ async fn put(
     match state.guard.policies(&access)?.put(id.text(), &new.cedar.0, mode).await {
         Ok(policy) => Ok(Json(PolicyAnswer { policy: policy.into() }).into_response()),
         Err(NotSaved::Findings(findings)) => {
-            let error = format!("the policy was not saved: {} in its text", counted(findings.len()));
-            let body = PolicyFindings { error, code: "policy_invalid", findings: spelled(findings) };
-            Ok((StatusCode::UNPROCESSABLE_ENTITY, Json(body)).into_response())
+            let error = format!("policy not saved; {} in its text", counted(findings.len()));
+            let cause = Cause::PolicyInvalid;
+            let body = PolicyFindings { error, code: Code(cause), findings: spelled(findings) };
+            Ok((cause.entry().status, Json(body)).into_response())
         }
         Err(NotSaved::Failed(error)) => Err(error.into()),
     }
 }
 
-/// Takes a policy out of force. Its versions stay readable.
+/// Deletes a policy. It no longer applies; its versions stay readable.
 #[utoipa::path(
     delete, path = "/api/org/{orgId}/policies/{policyId}", operation_id = "deletePolicy", tag = "policies",
     params(OrgPath, Named<PolicyName>),
-    responses((status = 204, description = "Out of force."), Admitted<PoliciesWrite>)
+    responses((status = 204, description = "Deleted."), Admitted<PoliciesWrite>)
 )]
 async fn delete(
     State(state): State<Shared>,
@@ -214,12 +220,12 @@ async fn delete(
     }
 }
 
-/// Checks a policy's text as saving it would, and changes nothing.
+/// Checks a policy's text without saving it.
 #[utoipa::path(
     post, path = "/api/org/{orgId}/policy/check", operation_id = "checkPolicy", tag = "policies", params(OrgPath),
     request_body = CheckRequest,
     responses(
-        (status = 200, description = "What is wrong; nothing when it could be saved.", body = FindingsAnswer),
+        (status = 200, description = "The problems. Empty if the policy can be saved.", body = FindingsAnswer),
         Admitted<OrgRead>, Body<CheckRequest>
     )
 )]
@@ -233,12 +239,12 @@ async fn check(
     Ok(Json(FindingsAnswer { findings: spelled(findings) }))
 }
 
-/// Says what the gate would answer to an agent or a session, and which policy makes it so. Nobody is called.
+/// Explains whether the gate would allow a call by an agent or a session, and which policy decides. Nothing is called.
 #[utoipa::path(
     post, path = "/api/org/{orgId}/policy/explain", operation_id = "explainPolicy", tag = "policies", params(OrgPath),
     request_body = ExplainRequest,
     responses(
-        (status = 200, description = "What the gate would say.", body = ExplainAnswer),
+        (status = 200, description = "The decision.", body = ExplainAnswer),
         Admitted<OrgRead>, Body<ExplainRequest>
     )
 )]
@@ -251,9 +257,11 @@ async fn explain(
     let subject = match (asked.agent_id, asked.session_id) {
         (Some(agent), None) => Subject::Agent(agent.0),
         (None, Some(session)) => Subject::Session(session.0),
-        _ => return Err(ApiError::invalid("say who would call: exactly one of `agentId` and `sessionId`")),
+        _ => return Err(ApiError::invalid("give exactly one of `agentId` and `sessionId`")),
     };
-    let tool = state.catalogue.find(&asked.tool.0)?;
+    let menu = state.menu(access.org()).await?;
+    let unknown = |_| Error::new(Kind::ToolNotFound, no_such_tool(&menu, &asked.tool.0));
+    let tool = menu.find(&asked.tool.0).map_err(unknown)?;
     let candidates = asked.with.unwrap_or_default().into_iter().map(|candidate| policy::Document {
         id: candidate.0.id.0,
         version: 0,
@@ -273,5 +281,5 @@ fn spelled(findings: Vec<policy::Finding>) -> Vec<FindingView> {
 }
 
 fn counted(findings: usize) -> String {
-    if findings == 1 { "one thing is wrong".to_owned() } else { format!("{findings} things are wrong") }
+    if findings == 1 { "1 error".to_owned() } else { format!("{findings} errors") }
 }

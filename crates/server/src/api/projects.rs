@@ -76,7 +76,7 @@ struct ProjectsAnswer {
 #[serde(deny_unknown_fields)]
 struct NewProject {
     name: Name,
-    /// A directory of code on the server's machine. It must exist and lie where the operator allows it.
+    /// A directory of code on the server's machine. It must exist, and the operator must allow it.
     root: Option<RootPath>,
     #[schema(default = true)]
     memory_enabled: Option<bool>,
@@ -90,7 +90,7 @@ struct ProjectChange {
     #[serde(default, deserialize_with = "given")]
     #[schema(nullable = false)]
     name: Option<Name>,
-    /// Another directory, or `null` for none.
+    /// A new directory, or `null` for none.
     #[serde(default, deserialize_with = "given")]
     #[schema(value_type = Option<RootPath>)]
     root: Option<Option<RootPath>>,
@@ -102,7 +102,7 @@ struct ProjectChange {
     graph_enabled: Option<bool>,
 }
 
-/// Makes a project.
+/// Creates a project.
 #[utoipa::path(
     post, path = "/api/org/{orgId}/projects", operation_id = "createProject", tag = "projects", params(OrgPath),
     request_body = NewProject,
@@ -145,12 +145,12 @@ async fn show(access: Admitted<OrgRead>, Id(id): Id<base::ProjectId>, _: Query<N
     answer(access.org(), access.projects().get(&id).await?)
 }
 
-/// Changes a project. Its sessions and agents see it on their next request.
+/// Changes a project. The change applies from the next request of its sessions and agents.
 #[utoipa::path(
     patch, path = "/api/org/{orgId}/projects/{projectId}", operation_id = "changeProject", tag = "projects",
     params(OrgPath, Id<base::ProjectId>), request_body = ProjectChange,
     responses(
-        (status = 200, description = "The project as it is now.", body = ProjectAnswer),
+        (status = 200, description = "The changed project.", body = ProjectAnswer),
         Admitted<ProjectsWrite>, Body<ProjectChange>, Conflict
     )
 )]

@@ -1,17 +1,17 @@
-//! What a caller must be allowed to do, as types: a handler that takes `Admitted<KeysWrite>` cannot forget to ask.
+//! Rights as types: a handler that takes `Admitted<KeysWrite>` cannot forget the check.
 
 use base::{Error, Kind, Scope};
-use guard::{Access, Who};
+use guard::{Access, Manager};
 
-/// Something that a caller must have.
+/// A right that a route requires.
 pub(super) trait Right: Send + Sync + 'static {
-    /// What that is, for the document.
+    /// The right, described for the document.
     const NEEDS: &'static str;
 
-    /// What of the agents' own a route with this right shows: every answer of it is on the record.
+    /// The kind of agents' data that routes with this right show. Every answer of such a route is audited.
     const READS: Option<&'static str> = None;
 
-    /// Refuses a caller without it.
+    /// Refuses a caller without the right.
     fn check(access: &Access) -> base::Result<()>;
 }
 
@@ -32,7 +32,7 @@ macro_rules! scopes {
 
         #[cfg(test)]
         #[test]
-        fn the_document_names_the_scope_that_is_checked() {
+        fn document_names_the_checked_scope() {
             $(assert_eq!(Scope::$name.word(), $word);)*
         }
     };
@@ -57,11 +57,11 @@ scopes! {
     GraphWrite = "graph:write";
 }
 
-/// Any credential that may call the management API at all.
+/// Any credential that may use the management API.
 pub(super) struct AnyCredential;
 
 impl Right for AnyCredential {
-    const NEEDS: &'static str = "a key or a login of an org (a session's key is neither)";
+    const NEEDS: &'static str = "a key or a login of an org (not a session's key)";
 
     fn check(_: &Access) -> base::Result<()> {
         Ok(())
@@ -76,13 +76,13 @@ impl Right for Operator {
 
     fn check(access: &Access) -> base::Result<()> {
         match access.who() {
-            Who::InstanceAdmin => Ok(()),
-            Who::Key(_) | Who::User { .. } => Err(Error::new(Kind::NotPermitted, "this needs the instance admin's key")),
+            Manager::InstanceAdmin => Ok(()),
+            Manager::Key(_) | Manager::User { .. } => Err(Error::new(Kind::NotPermitted, "this needs the instance admin's key")),
         }
     }
 }
 
-/// The owner of an org, or the operator of the instance. No key can be either, whatever its scopes.
+/// An org's owner or the instance admin. An org's key never qualifies, whatever its scopes.
 pub(super) struct Owner;
 
 impl Right for Owner {
@@ -93,7 +93,7 @@ impl Right for Owner {
     }
 }
 
-/// A person who may decide for the org. No key can, whatever its scopes.
+/// An owner or admin who is logged in. A key never qualifies, whatever its scopes.
 pub(super) struct HumanDecision;
 
 impl Right for HumanDecision {

@@ -1,4 +1,4 @@
-//! Where a project's directory of code may lie.
+//! Checks which directories a project's root may be in.
 
 use std::path::{Component, Path, PathBuf};
 
@@ -7,18 +7,18 @@ use super::text::RootPath;
 use crate::state::RootRule;
 
 impl RootRule {
-    /// The directory that `root` leads to, if it may be served.
+    /// The real path of `root`, if it may be served.
     pub(super) async fn serve(&self, root: &RootPath) -> Result<String> {
         let (rule, wanted) = (self.clone(), root.0.clone());
         let found = tokio::task::spawn_blocking(move || rule.find(&wanted)).await.map_err(base::Error::internal)?;
         match found.map_err(ApiError::invalid)?.into_os_string().into_string() {
             Ok(path) => Ok(path),
-            Err(_) => Err(ApiError::invalid("the root's real path is not UTF-8: rename the directory")),
+            Err(_) => Err(ApiError::invalid("the root's real path is not UTF-8; rename the directory")),
         }
     }
 
-    /// Looks for the directory. Whoever asks for one outside the allowed directories is told the same whether or not it is there:
-    /// the path is judged as it is written first, and what it leads to is judged before anything is said of it.
+    /// Finds the directory. The error for a path outside the allowed directories is the same whether or not the path exists: first the
+    /// path as written is checked, then its real path, before anything is revealed.
     fn find(&self, wanted: &str) -> Result<PathBuf, String> {
         let path = &without_dots(wanted);
         if !self.anywhere && !self.allowed.iter().chain(&self.allowed_as_written).any(|allowed| path.starts_with(allowed)) {
@@ -34,12 +34,12 @@ impl RootRule {
                 let above = deepest_real(path).ok_or_else(|| not_allowed(wanted))?;
                 self.check_allowed(&above, wanted)?;
                 self.keep_out_of_data(&above)?;
-                Err(format!("there is no directory `{wanted}` on the server's machine, or the server may not read it"))
+                Err(format!("there is no directory `{wanted}` on the server's machine, or the server cannot read it"))
             }
         }
     }
 
-    /// Refuses a real path that must not be served, saying what the operator can do.
+    /// Refuses a real path that must not be served. The error says what the operator can do.
     fn check(&self, real: &Path, wanted: &str) -> Result<(), String> {
         self.check_allowed(real, wanted)?;
         self.keep_off_data(real, wanted)
@@ -52,7 +52,7 @@ impl RootRule {
 
     fn keep_out_of_data(&self, path: &Path) -> Result<(), String> {
         if path.starts_with(&self.data) {
-            return Err("a root must not lie in the server's data folder".to_owned());
+            return Err("a root must not be inside the server's data folder".to_owned());
         }
         Ok(())
     }
@@ -61,14 +61,14 @@ impl RootRule {
         self.keep_out_of_data(path)?;
         if self.data.starts_with(path) {
             return Err(format!(
-                "the root `{wanted}` holds the server's data folder, whose secrets agents could read: name a directory beside it"
+                "the root `{wanted}` contains the server's data folder, so agents could read its secrets; choose another directory"
             ));
         }
         Ok(())
     }
 }
 
-/// The path without `.` and `..`, as it is written: a link before a `..` is not followed.
+/// Resolves `.` and `..` in the path as text. Symlinks are not followed.
 fn without_dots(path: &str) -> PathBuf {
     let mut plain = PathBuf::new();
     for part in Path::new(path).components() {
@@ -84,11 +84,10 @@ fn without_dots(path: &str) -> PathBuf {
 }
 
 fn not_allowed(wanted: &str) -> String {
-    format!("the root `{wanted}` is not below an allowed directory: start the server with --allow-root {wanted}")
+    format!("the root `{wanted}` is not in an allowed directory; start the server with --allow-root {wanted}")
 }
 
-/// Where the part of `path` that is there really lies. `None` when a link in it leads nowhere: where it would lead is nobody's to
-/// find out.
+/// The real path of the existing part of `path`. `None` if a dangling symlink is in the way, so that its target is not revealed.
 fn deepest_real(path: &Path) -> Option<PathBuf> {
     let mut missing = path;
     for above in path.ancestors().skip(1) {
@@ -113,7 +112,7 @@ mod tests {
     }
 
     #[test]
-    fn roots_lie_below_an_allowed_directory_and_never_in_or_round_the_data_folder() {
+    fn root_must_be_in_an_allowed_directory_and_apart_from_the_data_folder() {
         let rule = |allowed: &[&str], anywhere| {
             let allowed: Vec<&Path> = allowed.iter().map(Path::new).collect();
             self::rule(&allowed, anywhere, Path::new("/srv/data"))
@@ -125,14 +124,17 @@ mod tests {
         let loopback = rule(&[], true);
         assert!(passes(&loopback, "/anything") && !passes(&loopback, "/srv/data"));
         for above in ["/srv", "/"] {
-            assert!(loopback.check(Path::new(above), above).unwrap_err().contains("holds the server's data folder"), "{above}");
+            assert!(
+                loopback.check(Path::new(above), above).unwrap_err().contains("contains the server's data folder"),
+                "{above}"
+            );
         }
         assert!(passes(&loopback, "/srv/database"));
         assert!(rule(&[], false).check(Path::new("/x"), "/x").unwrap_err().contains("--allow-root /x"));
     }
 
     #[test]
-    fn what_lies_outside_is_refused_the_same_whether_or_not_it_is_there() {
+    fn refusal_does_not_reveal_whether_an_outside_path_exists() {
         let folder = tempfile::tempdir().unwrap();
         let real = folder.path().canonicalize().unwrap();
         for name in ["allowed/code", "outside/there", "data/inside"] {
@@ -152,7 +154,7 @@ mod tests {
         assert_eq!(said("allowed/code/../code/."), Ok(real.join("allowed/code")));
         assert_eq!(said("allowed/out/../code"), Ok(real.join("allowed/code")));
         let refused = said("outside/there").unwrap_err();
-        assert_eq!(refused, "the root `PATH` is not below an allowed directory: start the server with --allow-root PATH");
+        assert_eq!(refused, "the root `PATH` is not in an allowed directory; start the server with --allow-root PATH");
         for path in [
             "outside/missing",
             "outside/file",
@@ -177,7 +179,7 @@ mod tests {
     }
 
     #[test]
-    fn the_data_folder_tells_nothing_of_what_is_in_it() {
+    fn refusal_does_not_reveal_the_contents_of_the_data_folder() {
         let folder = tempfile::tempdir().unwrap();
         let real = folder.path().canonicalize().unwrap();
         std::fs::create_dir_all(real.join("data/there")).unwrap();
@@ -185,7 +187,7 @@ mod tests {
         let rule = rule(&[], true, &real.join("data"));
         for path in ["data", "data/there", "data/missing", "link", "link/there", "link/missing"] {
             let said = rule.find(real.join(path).to_str().unwrap()).unwrap_err();
-            assert_eq!(said, "a root must not lie in the server's data folder", "{path}");
+            assert_eq!(said, "a root must not be inside the server's data folder", "{path}");
         }
     }
 }

@@ -1,4 +1,4 @@
-//! Sessions: opened with a key of their own, ended with an outcome.
+//! Sessions: opened with their own key, ended with an outcome.
 
 use axum::Json;
 use axum::extract::State;
@@ -6,6 +6,7 @@ use base::Allowlist;
 use guard::{OpenedSession, Session};
 use http::StatusCode;
 use serde::{Deserialize, Serialize};
+use store::OrgTx;
 use utoipa::openapi::path::{Parameter, ParameterIn};
 use utoipa::{IntoParams, PartialSchema, ToSchema};
 use utoipa_axum::router::OpenApiRouter;
@@ -45,7 +46,7 @@ struct SessionView {
     state: SessionState,
     #[schema(required)]
     outcome: Option<Outcome>,
-    /// The tools it is limited to; `null` when it was opened without a list.
+    /// The tools it is limited to. `null` if it was opened without a list.
     #[schema(required)]
     tools: Option<Vec<String>>,
     #[serde(rename = "tool_names")]
@@ -92,19 +93,19 @@ struct SessionsAnswer {
     next_cursor: Option<String>,
 }
 
-/// A session at the one moment its key is known.
+/// A new session with its key.
 #[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 struct OpenedAnswer {
     session_id: SessionId,
     project_id: ProjectId,
     expires_at: Time,
-    /// The session's own door.
+    /// The session's MCP URL.
     mcp_url: String,
     mcp_config: McpConfig,
 }
 
-/// What an MCP client's configuration file takes. It holds a key that is good for this session and nothing else.
+/// An entry for an MCP client's configuration file. Its key works only for this session.
 #[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 struct McpConfig {
@@ -150,20 +151,20 @@ impl OpenedAnswer {
 #[serde(deny_unknown_fields, rename_all = "camelCase")]
 struct NewSession {
     project_id: ProjectId,
-    /// A registered agent, which the session then runs.
+    /// The registered agent that the session runs.
     agent_id: Option<AgentId>,
-    /// The launcher's own word for its agent.
+    /// The launcher's label for its agent.
     agent_label: Option<Label>,
     work_type: Option<Label>,
-    /// The only tools it may see, in any spelling. Without it, all that its scopes allow.
+    /// The only tools it may see, in any spelling. Default: all tools that its scopes allow.
     tools: Option<ToolList>,
     #[serde(rename = "tool_names")]
     tool_names: Option<ToolNames>,
-    /// How long it lives; a day unless the operator says otherwise.
+    /// The session's lifetime. Default: one day, unless the operator changed it.
     ttl_seconds: Option<TtlSeconds>,
 }
 
-/// Which sessions of a list.
+/// Query parameters of the sessions.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct SessionPage {
@@ -174,7 +175,7 @@ struct SessionPage {
 
 impl IntoParams for SessionPage {
     fn into_params(place: impl Fn() -> Option<ParameterIn>) -> Vec<Parameter> {
-        let mut parameters = vec![query("state", "Only those in this state now.", SessionState::schema())];
+        let mut parameters = vec![query("state", "Only sessions currently in this state.", SessionState::schema())];
         parameters.extend(Page::into_params(place));
         parameters
     }
@@ -183,11 +184,11 @@ impl IntoParams for SessionPage {
 #[derive(Default, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 struct SessionEnd {
-    /// How it went.
+    /// The outcome of its work.
     outcome: Option<Outcome>,
 }
 
-/// Opens a session and mints a key that is good for it and nothing else. The key is shown this once, in `mcpConfig`.
+/// Opens a session and creates a key that works only for it. The key is shown only once, in `mcpConfig`.
 #[utoipa::path(
     post, path = "/api/org/{orgId}/sessions", operation_id = "openSession", tag = "sessions", params(OrgPath),
     request_body = NewSession,
@@ -199,12 +200,13 @@ async fn open(
     _: Query<Nothing>,
     Body(new): Body<NewSession>,
 ) -> Result<(StatusCode, Json<OpenedAnswer>)> {
+    let menu = state.menu(access.org()).await?;
     let session = guard::NewSession {
         project: new.project_id.0,
         agent: new.agent_id.map(|id| id.0),
         agent_label: new.agent_label.map(|label| label.0),
         work_type: new.work_type.map(|label| label.0),
-        tools: new.tools.map(|tools| tools.canonical(&state.catalogue)).transpose()?,
+        tools: new.tools.map(|tools| tools.canonical(&menu)).transpose()?,
         tool_names: new.tool_names.map_or_else(Default::default, |names| names.0),
         ttl_seconds: new.ttl_seconds.map(|seconds| seconds.0),
     };
@@ -212,7 +214,7 @@ async fn open(
     Ok((StatusCode::CREATED, Json(OpenedAnswer::new(opened, &state.public_url))))
 }
 
-/// Lists the sessions in projects that the caller covers.
+/// Lists the sessions of projects that the caller covers.
 #[utoipa::path(
     get, path = "/api/org/{orgId}/sessions", operation_id = "listSessions", tag = "sessions", params(OrgPath, SessionPage),
     responses((status = 200, description = "A page of sessions.", body = SessionsAnswer), Admitted<OrgRead>)
@@ -235,12 +237,12 @@ async fn show(access: Admitted<OrgRead>, Id(id): Id<base::SessionId>, _: Query<N
     answer(access.sessions().get(&id).await?, access.clock().now())
 }
 
-/// Ends a session. Its key is dead and its door answers 410 when this answers. Ending it twice is a conflict.
+/// Ends a session. Its key is revoked and its door answers 410 immediately. Ending it twice is a conflict.
 #[utoipa::path(
     post, path = "/api/org/{orgId}/sessions/{sessionId}/end", operation_id = "endSession", tag = "sessions",
     params(OrgPath, Id<base::SessionId>), request_body = Option<SessionEnd>,
     responses(
-        (status = 200, description = "The session as it ended.", body = SessionAnswer),
+        (status = 200, description = "The ended session.", body = SessionAnswer),
         Admitted<SessionsWrite>, OptionalBody<SessionEnd>, Conflict
     )
 )]
@@ -251,10 +253,10 @@ async fn end(
     OptionalBody(end): OptionalBody<SessionEnd>,
 ) -> Result<Json<SessionAnswer>> {
     let outcome = end.outcome.map(|outcome| outcome.0);
-    // What the session had recalled learns from how it ended.
-    let learns = outcome.and_then(|outcome| knowledge::Outcome::parse(outcome.word()));
-    let learns = learns.map(|outcome| outcome.of_session(id.as_str(), access.clock()));
-    let ended = access.sessions().end(&id, outcome, learns).await?;
+    // The outcome adjusts the weights of what the session recalled.
+    let learns = outcome.and_then(|outcome| knowledge::WorkOutcome::parse(outcome.word()));
+    let also = move |tx: &mut OrgTx<'_, '_>, now| learns.map_or(Ok(()), |learns| learns.move_recalled(tx, id.as_str(), now));
+    let ended = access.sessions().end(&id, outcome, also).await?;
     answer(ended, access.clock().now())
 }
 

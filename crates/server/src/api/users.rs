@@ -2,7 +2,7 @@
 
 use axum::Json;
 use axum::extract::State;
-use guard::User;
+use guard::{Descendants, User};
 use http::StatusCode;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
@@ -13,7 +13,8 @@ use super::body::Body;
 use super::document::Conflict;
 use super::error::Result;
 use super::extract::{Admitted, Nothing, Query};
-use super::page::{Page, next_cursor};
+use super::keys::{Cascade, KeyView, descendants_view};
+use super::page::{Page, shown};
 use super::path::{Id, OrgPath, no_such};
 use super::rights::{OrgRead, UsersWrite};
 use super::text::{Email, NewPassword};
@@ -25,14 +26,14 @@ pub(super) fn routes() -> OpenApiRouter<Shared> {
     OpenApiRouter::default().routes(routes!(create, list)).routes(routes!(show, change, delete))
 }
 
-/// A person with a console login.
+/// A user with a console login.
 #[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[schema(as = User)]
 struct UserView {
     id: UserId,
     org_id: OrgId,
-    /// In lower case; one address is one person on the whole server.
+    /// In lower case, unique on the whole server.
     email: String,
     role: UserRole,
     disabled: bool,
@@ -55,6 +56,17 @@ impl From<User> for UserView {
 #[derive(Serialize, ToSchema)]
 struct UserAnswer {
     user: UserView,
+}
+
+#[derive(Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+struct UserAndKeysAnswer {
+    user: UserView,
+    /// The number of keys that the user created, directly or through other keys, and that were revoked now. 0 without `cascade`.
+    minted_revoked: u64,
+    /// Keys that a removed or disabled user created, directly or through other keys, and that are still valid: at most 200, oldest
+    /// first. Empty with `cascade`, and for a user who is not disabled.
+    minted: Vec<KeyView>,
 }
 
 #[derive(Serialize, ToSchema)]
@@ -87,7 +99,7 @@ struct UserChange {
     password: Option<NewPassword>,
 }
 
-/// Adds a person.
+/// Adds a user.
 #[utoipa::path(
     post, path = "/api/org/{orgId}/users", operation_id = "createUser", tag = "users", params(OrgPath),
     request_body = NewUser,
@@ -104,22 +116,22 @@ async fn create(
     Ok((StatusCode::CREATED, Json(UserAnswer { user: user.into() })))
 }
 
-/// Lists the org's people.
+/// Lists the org's users.
 #[utoipa::path(
     get, path = "/api/org/{orgId}/users", operation_id = "listUsers", tag = "users", params(OrgPath, Page),
-    responses((status = 200, description = "A page of people.", body = UsersAnswer), Admitted<OrgRead>)
+    responses((status = 200, description = "A page of users.", body = UsersAnswer), Admitted<OrgRead>)
 )]
 async fn list(State(state): State<Shared>, access: Admitted<OrgRead>, Query(page): Query<Page>) -> Result<Json<UsersAnswer>> {
     let page = state.guard.users(&access).list(&page.request()).await?;
-    let users = page.items.into_iter().map(UserView::from).collect();
-    Ok(Json(UsersAnswer { users, next_cursor: next_cursor(page.next.as_ref()) }))
+    let (users, next_cursor) = shown(page);
+    Ok(Json(UsersAnswer { users, next_cursor }))
 }
 
-/// Shows one person.
+/// Shows one user.
 #[utoipa::path(
     get, path = "/api/org/{orgId}/users/{userId}", operation_id = "getUser", tag = "users",
     params(OrgPath, Id<base::UserId>),
-    responses((status = 200, description = "The person.", body = UserAnswer), Admitted<OrgRead>)
+    responses((status = 200, description = "The user.", body = UserAnswer), Admitted<OrgRead>)
 )]
 async fn show(
     State(state): State<Shared>,
@@ -130,13 +142,14 @@ async fn show(
     answer(state.guard.users(&access).get(&id).await?)
 }
 
-/// Changes a person. Their logins end, so that the change holds at once. An org keeps its last owner: that one is neither
-/// demoted nor locked out.
+/// Changes a user. Their logins and the sessions they opened end, so that the change applies immediately. The keys that a disabled user
+/// created stay valid and are listed, unless `cascade` revokes them. `cascade` needs `disabled: true`, and the scope `keys:write`. The
+/// org's last owner cannot be demoted or disabled.
 #[utoipa::path(
     patch, path = "/api/org/{orgId}/users/{userId}", operation_id = "changeUser", tag = "users",
-    params(OrgPath, Id<base::UserId>), request_body = UserChange,
+    params(OrgPath, Id<base::UserId>, Cascade), request_body = UserChange,
     responses(
-        (status = 200, description = "The person as they are now.", body = UserAnswer),
+        (status = 200, description = "The changed user.", body = UserAndKeysAnswer),
         Admitted<UsersWrite>, Body<UserChange>, Conflict
     )
 )]
@@ -144,31 +157,37 @@ async fn change(
     State(state): State<Shared>,
     access: Admitted<UsersWrite>,
     Id(id): Id<base::UserId>,
-    _: Query<Nothing>,
+    Query(how): Query<Cascade>,
     Body(change): Body<UserChange>,
-) -> Result<Json<UserAnswer>> {
+) -> Result<Json<UserAndKeysAnswer>> {
     let change = guard::UserChange {
         role: change.role.map(|role| role.0),
         disabled: change.disabled,
         password: change.password.map(|password| password.0),
     };
-    answer(state.guard.users(&access).change(&id, change).await?)
+    with_keys(state.guard.users(&access).change(&id, change, how.is_on()).await?)
 }
 
-/// Removes a person and their logins, but not the org's last owner.
+/// Removes a user and their logins, and ends the sessions they opened. The keys that they created stay valid and are listed, unless
+/// `cascade` revokes them, which needs the scope `keys:write`. The org's last owner cannot be removed.
 #[utoipa::path(
     delete, path = "/api/org/{orgId}/users/{userId}", operation_id = "deleteUser", tag = "users",
-    params(OrgPath, Id<base::UserId>),
-    responses((status = 204, description = "Removed."), Admitted<UsersWrite>, Conflict)
+    params(OrgPath, Id<base::UserId>, Cascade),
+    responses((status = 200, description = "Removed.", body = UserAndKeysAnswer), Admitted<UsersWrite>, Conflict)
 )]
 async fn delete(
     State(state): State<Shared>,
     access: Admitted<UsersWrite>,
     Id(id): Id<base::UserId>,
-    _: Query<Nothing>,
-) -> Result<StatusCode> {
-    let deleted = state.guard.users(&access).delete(&id).await?;
-    if deleted { Ok(StatusCode::NO_CONTENT) } else { Err(no_such::<base::UserId>()) }
+    Query(how): Query<Cascade>,
+) -> Result<Json<UserAndKeysAnswer>> {
+    with_keys(state.guard.users(&access).delete(&id, how.is_on()).await?)
+}
+
+fn with_keys(found: Option<(User, Descendants)>) -> Result<Json<UserAndKeysAnswer>> {
+    let (user, descendants) = found.ok_or_else(no_such::<base::UserId>)?;
+    let (minted_revoked, minted) = descendants_view(descendants);
+    Ok(Json(UserAndKeysAnswer { user: user.into(), minted_revoked, minted }))
 }
 
 fn answer(user: Option<User>) -> Result<Json<UserAnswer>> {

@@ -1,5 +1,5 @@
-//! What the audit trail is told of management calls beside what they change: that one was refused (403), and that one read what
-//! agents wrote. Routes say who calls and what is read; what stands around them writes it down before the answer leaves.
+//! Audits management calls that were refused (403) or read what agents wrote. Changes are audited elsewhere. Routes note the caller
+//! and the data read; the middleware writes the entry before the answer leaves.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -17,26 +17,26 @@ use crate::state::Shared;
 
 /// The path parameter that names a project.
 const PROJECT_PARAMETER: &str = "projectId";
-/// Most characters of a reason that an entry keeps.
+/// The longest reason kept in an entry, in characters.
 const REASON_CHARS_MAX: usize = 200;
 
-/// What is known of one management call. Routes and what stands around them share it.
+/// What is known about one management call. Routes and the middleware share it.
 #[derive(Clone, Default)]
 pub(super) struct Visit(Arc<Mutex<Known>>);
 
 #[derive(Default)]
 struct Known {
     requester: Option<Requester>,
-    /// The method and the path as the API's description has it.
+    /// The method and the route's path template.
     route: String,
-    /// The ids in the path, the org's aside.
+    /// The ids in the path, except the org's.
     ids: Vec<(String, String)>,
-    /// What of the agents' the answer shows.
+    /// The kind of agents' data that the answer shows.
     reads: Option<&'static str>,
 }
 
 impl Visit {
-    /// The visit of a request, which what stands around every route has begun.
+    /// The visit of a request, created by the middleware.
     pub(super) async fn of(parts: &mut Parts, state: &Shared) -> Self {
         let visit = parts.extensions.get::<Self>().cloned().unwrap_or_default();
         let path = parts.extensions.get::<MatchedPath>().map(|path| path.as_str().to_owned()).unwrap_or_default();
@@ -51,23 +51,28 @@ impl Visit {
         visit
     }
 
-    /// Remembers who calls, whether or not the caller was let in.
+    /// Notes the caller, whether or not access was granted.
     pub(super) fn by(&self, found: Result<Access, Refusal>) -> Result<Access> {
         let requester = match &found {
             Ok(access) => Some(access.requester()),
-            Err(Refusal::ForbiddenTo(requester)) => Some(requester.clone()),
+            Err(Refusal::ForbiddenTo(requester, _)) => Some(Requester::clone(requester)),
             Err(_) => None,
         };
         self.0.lock().unwrap_or_else(PoisonError::into_inner).requester = requester;
         Ok(found?)
     }
 
-    /// Remembers that the answer shows something of what agents wrote.
+    /// Notes that the answer shows data written by agents.
     pub(super) fn reads(&self, what: &'static str) {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).reads = Some(what);
     }
 
-    /// Puts on the record what has to be there before `response` leaves. Without its entry it does not.
+    /// Whether the answer shows data written by agents.
+    pub(super) fn is_read(&self) -> bool {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).reads.is_some()
+    }
+
+    /// Writes the audit entry for `response`. If that fails, the answer is replaced by an error.
     pub(super) async fn record(&self, state: &Shared, request: RequestId, response: Response) -> Response {
         let known = std::mem::take(&mut *self.0.lock().unwrap_or_else(PoisonError::into_inner));
         let Some(requester) = known.requester else {

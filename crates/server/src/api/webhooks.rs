@@ -1,12 +1,14 @@
-//! Webhooks: where an org's events are sent.
+//! Webhooks: they send an org's events to other systems.
 
 use axum::Json;
 use axum::extract::State;
 use base::Scope;
-use guard::{Access, DeadLetter, Webhook, WebhookHealth, WebhookSecret};
+use guard::{Access, DeadLetter, HookPhase, Webhook, WebhookHealth, WebhookSecret};
 use http::StatusCode;
-use serde::{Deserialize, Serialize};
-use utoipa::ToSchema;
+use serde::{Deserialize, Deserializer, Serialize, de};
+use utoipa::openapi::schema::{ObjectBuilder, Type};
+use utoipa::openapi::{RefOr, Schema};
+use utoipa::{PartialSchema, ToSchema};
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
@@ -17,13 +19,10 @@ use super::extract::{Admitted, Nothing, Query};
 use super::page::{Page, next_cursor};
 use super::path::{Id, OrgPath, no_such};
 use super::rights::{AuditWrite, OrgRead};
-use super::text::{EventName, WebhookUrl};
+use super::text::WebhookUrl;
 use super::wire::{SequenceNumber, Time, WebhookId, given};
 use crate::hooks;
 use crate::state::Shared;
-
-/// What a webhook gets when it does not say.
-const PHASES: [&str; 3] = ["pre-verb", "post-verb", "verb-error"];
 
 pub(super) fn routes() -> OpenApiRouter<Shared> {
     OpenApiRouter::default()
@@ -40,9 +39,10 @@ pub(super) fn routes() -> OpenApiRouter<Shared> {
 #[schema(as = Webhook)]
 struct WebhookView {
     id: WebhookId,
-    /// Where events are sent. Its path may hold a secret of the receiver's: who lacks the scope `audit:write` sees scheme and host.
+    /// Where events are sent. The path may contain the receiver's secret, so without the scope `audit:write` only scheme and host are
+    /// shown.
     url: String,
-    /// Phases of calls, types of events, and families of those (`policy.*`).
+    /// Call phases, event types, and families of event types (`policy.*`).
     events: Vec<String>,
     disabled: bool,
     created_at: Time,
@@ -50,7 +50,7 @@ struct WebhookView {
 }
 
 impl WebhookView {
-    /// The webhook as this caller may see it.
+    /// The webhook as the caller may see it.
     fn new(webhook: Webhook, access: &Access) -> Self {
         let url = if access.require(Scope::AuditWrite).is_ok() { webhook.url } else { webhook.origin() };
         Self {
@@ -64,26 +64,26 @@ impl WebhookView {
     }
 }
 
-/// How a webhook does.
+/// A webhook's health.
 #[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[schema(as = WebhookHealth)]
 struct HealthView {
     #[schema(required)]
     last_success_at: Option<Time>,
-    /// What went wrong last, whether or not it has gone well since.
+    /// The last failure, even if deliveries have succeeded since.
     #[schema(required)]
     last_error: Option<String>,
     #[schema(required)]
     last_error_at: Option<Time>,
-    /// Failed deliveries of the message that is next.
+    /// Failed attempts to deliver the next message.
     tries: u32,
-    /// When that is tried again.
+    /// When the next attempt is due.
     #[schema(required)]
     next_try_at: Option<Time>,
-    /// Events of the org that it has not got past.
+    /// Events of the org that this webhook has not processed yet.
     lag: i64,
-    /// Messages that were given up.
+    /// The number of dead letters: messages that could not be delivered.
     dead_letters: i64,
 }
 
@@ -120,11 +120,11 @@ struct WebhooksAnswer {
     next_cursor: Option<String>,
 }
 
-/// A webhook at a moment when its secret is known.
+/// A webhook with its signing secret.
 #[derive(Serialize, ToSchema)]
 struct WebhookSecretAnswer {
     webhook: WebhookView,
-    /// What deliveries are signed with. It is shown this once.
+    /// The secret that signs deliveries. Shown only once.
     secret: String,
 }
 
@@ -134,16 +134,16 @@ impl WebhookSecretAnswer {
     }
 }
 
-/// A message that was given up.
+/// A message that could not be delivered.
 #[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[schema(as = DeadLetter)]
 struct DeadLetterView {
-    /// The event's place in the audit trail.
+    /// The event's sequence number in the audit trail.
     sequence: i64,
     /// The message's type.
     r#type: String,
-    /// What went wrong the last time.
+    /// The last failure.
     error: String,
     failed_at: Time,
 }
@@ -166,7 +166,7 @@ struct DeadLettersAnswer {
 #[serde(deny_unknown_fields)]
 struct NewWebhook {
     url: WebhookUrl,
-    /// Phases of calls, types of events, and families of those (`policy.*`); the three phases when left out.
+    /// Call phases, event types, and families of event types (`policy.*`). Default: the three call phases.
     #[schema(min_items = 1, max_items = 50)]
     events: Option<Vec<EventName>>,
 }
@@ -180,7 +180,7 @@ struct WebhookChange {
     #[serde(default, deserialize_with = "given")]
     #[schema(nullable = false, min_items = 1, max_items = 50)]
     events: Option<Vec<EventName>>,
-    /// Nothing is sent while it is disabled, nor afterwards what happened meanwhile.
+    /// A disabled webhook sends nothing, and events from that time are not sent later.
     #[serde(default, deserialize_with = "given")]
     #[schema(nullable = false)]
     disabled: Option<bool>,
@@ -189,21 +189,21 @@ struct WebhookChange {
 #[derive(Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 struct RedeliverRequest {
-    /// The event's place in the audit trail.
+    /// The event's sequence number in the audit trail.
     sequence: SequenceNumber,
 }
 
-/// What became of a redelivery.
+/// The result of a redelivery.
 #[derive(Serialize, ToSchema)]
 struct RedeliverAnswer {
-    /// Types of the messages that the receiver took.
+    /// The types of the delivered messages.
     delivered: Vec<String>,
-    /// What went wrong with the one after them.
+    /// The failure of the next message, if any.
     #[schema(required)]
     error: Option<String>,
 }
 
-/// Adds a webhook. It gets what happens from now on. Its signing secret is shown this once.
+/// Adds a webhook. It receives events from now on. The signing secret is shown only once.
 #[utoipa::path(
     post, path = "/api/org/{orgId}/webhooks", operation_id = "createWebhook", tag = "webhooks", params(OrgPath),
     request_body = NewWebhook,
@@ -218,7 +218,7 @@ async fn create(
     Body(new): Body<NewWebhook>,
 ) -> Result<(StatusCode, Json<WebhookSecretAnswer>)> {
     let webhooks = state.guard.webhooks(&access)?;
-    let events = new.events.map_or_else(|| PHASES.map(str::to_owned).to_vec(), |events| names(&events));
+    let events = new.events.map_or_else(|| HookPhase::ALL.map(|phase| phase.word().to_owned()).to_vec(), |events| names(&events));
     let made = webhooks.create(guard::NewWebhook { url: checked(&state, &new.url)?, events }).await?;
     Ok((StatusCode::CREATED, Json(WebhookSecretAnswer::new(made, &access))))
 }
@@ -235,7 +235,7 @@ async fn list(State(state): State<Shared>, access: Admitted<OrgRead>, Query(page
     Ok(Json(WebhooksAnswer { webhooks, next_cursor }))
 }
 
-/// Shows one webhook, and how it does.
+/// Shows one webhook and its health.
 #[utoipa::path(
     get, path = "/api/org/{orgId}/webhooks/{webhookId}", operation_id = "getWebhook", tag = "webhooks",
     params(OrgPath, Id<base::WebhookId>),
@@ -251,12 +251,12 @@ async fn show(
     Ok(Json(WebhookHealthAnswer { webhook: WebhookView::new(webhook, &access), health: health.into() }))
 }
 
-/// Changes a webhook. What waits for it is tried again at once.
+/// Changes a webhook. Pending messages are retried immediately.
 #[utoipa::path(
     patch, path = "/api/org/{orgId}/webhooks/{webhookId}", operation_id = "changeWebhook", tag = "webhooks",
     params(OrgPath, Id<base::WebhookId>), request_body = WebhookChange,
     responses(
-        (status = 200, description = "The webhook as it is now.", body = WebhookAnswer),
+        (status = 200, description = "The changed webhook.", body = WebhookAnswer),
         Admitted<AuditWrite>, Body<WebhookChange>
     )
 )]
@@ -277,7 +277,7 @@ async fn change(
     Ok(Json(WebhookAnswer { webhook: WebhookView::new(changed, &access) }))
 }
 
-/// Removes a webhook, and what it could not deliver.
+/// Removes a webhook and its dead letters.
 #[utoipa::path(
     delete, path = "/api/org/{orgId}/webhooks/{webhookId}", operation_id = "deleteWebhook", tag = "webhooks",
     params(OrgPath, Id<base::WebhookId>),
@@ -295,7 +295,7 @@ async fn delete(
     }
 }
 
-/// Gives a webhook a new signing secret, shown this once. The next delivery is signed with it.
+/// Rotates a webhook's signing secret. The new secret is shown only once and signs the next delivery.
 #[utoipa::path(
     post, path = "/api/org/{orgId}/webhooks/{webhookId}/rotate", operation_id = "rotateWebhook", tag = "webhooks",
     params(OrgPath, Id<base::WebhookId>),
@@ -311,7 +311,7 @@ async fn rotate(
     Ok(Json(WebhookSecretAnswer::new(rotated, &access)))
 }
 
-/// Lists messages that were given up.
+/// Lists messages that could not be delivered.
 #[utoipa::path(
     get, path = "/api/org/{orgId}/webhooks/{webhookId}/dead-letters", operation_id = "listDeadLetters", tag = "webhooks",
     params(OrgPath, Id<base::WebhookId>, Page),
@@ -329,12 +329,12 @@ async fn dead_letters(
     Ok(Json(DeadLettersAnswer { dead_letters: page.items.into_iter().map(DeadLetterView::from).collect(), next_cursor }))
 }
 
-/// Sends an event once more, now: those of its messages that were given up, or else all that the webhook wants.
+/// Sends an event again: its dead letters, or else all its messages that the webhook subscribes to.
 #[utoipa::path(
     post, path = "/api/org/{orgId}/webhooks/{webhookId}/redeliver", operation_id = "redeliverWebhook", tag = "webhooks",
     params(OrgPath, Id<base::WebhookId>), request_body = RedeliverRequest,
     responses(
-        (status = 200, description = "What became of it.", body = RedeliverAnswer),
+        (status = 200, description = "The result.", body = RedeliverAnswer),
         Admitted<AuditWrite>, Body<RedeliverRequest>
     )
 )]
@@ -351,7 +351,11 @@ async fn redeliver(
     let (webhook, secret, event, dead) = again;
     let wanted = if dead.is_empty() { webhook.events } else { dead };
     let mut answer = RedeliverAnswer { delivered: Vec::new(), error: None };
-    for message in hooks::messages(access.org(), &event, &wanted) {
+    let messages = hooks::messages(access.org(), &event, &wanted);
+    if messages.is_empty() {
+        answer.error = Some("the webhook does not subscribe to this event type; add it to the webhook's events first".to_owned());
+    }
+    for message in messages {
         let now = state.guard.clock().now();
         if let Err(error) = state.courier.deliver(&webhook.url, &secret, &message, now).await {
             answer.error = Some(error);
@@ -367,6 +371,27 @@ fn checked(state: &Shared, url: &WebhookUrl) -> Result<String> {
     let checked = state.courier.checked(&url.0).map_err(ApiError::invalid)?;
     Ok(checked.to_string())
 }
+
+/// An event name that a webhook can subscribe to.
+struct EventName(String);
+
+impl<'de> Deserialize<'de> for EventName {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let wanted = String::deserialize(deserializer)?;
+        if guard::is_subscribable(&wanted) {
+            return Ok(Self(wanted));
+        }
+        Err(de::Error::custom(format!("there is no event `{wanted}`; {}", guard::SUBSCRIBABLE)))
+    }
+}
+
+impl PartialSchema for EventName {
+    fn schema() -> RefOr<Schema> {
+        ObjectBuilder::new().schema_type(Type::String).enum_values(Some(guard::subscribable())).into()
+    }
+}
+
+impl ToSchema for EventName {}
 
 fn names(events: &[EventName]) -> Vec<String> {
     events.iter().map(|event| event.0.clone()).collect()

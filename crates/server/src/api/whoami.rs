@@ -1,10 +1,10 @@
-//! `GET /api/whoami`: what a credential is good for. It asks for no scope, because it tells a caller about itself only: the
-//! command line works with a key that may do one thing and read nothing else.
+//! `GET /api/whoami`: describes the caller's credential. It needs no scope, because it shows callers only their own data. The
+//! command line uses it with keys that have few scopes.
 
 use axum::Json;
 use axum::extract::{FromRequestParts, State};
 use base::ScopeSet;
-use guard::{Access, Org, Project, Who};
+use guard::{Access, Manager, Org, Project};
 use http::request::Parts;
 use serde::{Deserialize, Serialize};
 use utoipa::openapi::path::{Parameter, ParameterIn};
@@ -14,7 +14,7 @@ use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
 use super::error::{ApiError, Result};
-use super::extract::{Admitted, Query, asked_org, credential};
+use super::extract::{Accepts, Admitted, Query, asked_org, credential, let_in};
 use super::page::{After, OrgQuery, Page, Rows, next_cursor, request};
 use super::rights::AnyCredential;
 use super::wire::{OrgId, ProjectId, Scopes};
@@ -28,23 +28,23 @@ pub(super) fn routes() -> OpenApiRouter<Shared> {
 #[serde(rename_all = "camelCase")]
 struct WhoamiAnswer {
     credential: CredentialView,
-    /// The org that it works in; `null` for the instance admin's key without `?org=`.
+    /// The org. `null` for the instance admin's key without `?org=`.
     #[schema(required)]
     org: Option<OwnOrgView>,
     scopes: Scopes,
-    /// A page of the projects that it covers.
+    /// A page of the projects that the credential covers.
     projects: Vec<CoveredProjectView>,
     #[schema(required)]
     next_cursor: Option<String>,
 }
 
-/// What was presented.
+/// The credential.
 #[derive(Serialize, ToSchema)]
 #[schema(as = Credential)]
 struct CredentialView {
     #[schema(schema_with = kinds)]
     r#type: &'static str,
-    /// The key's or the person's id; `null` for the instance admin's key.
+    /// The id of the key or user. `null` for the instance admin's key.
     #[schema(required)]
     id: Option<String>,
 }
@@ -54,12 +54,12 @@ fn kinds() -> Object {
     ObjectBuilder::new().schema_type(Type::String).enum_values(Some(["key", "login", "instance_admin"])).build()
 }
 
-impl From<&Who> for CredentialView {
-    fn from(who: &Who) -> Self {
+impl From<&Manager> for CredentialView {
+    fn from(who: &Manager) -> Self {
         match who {
-            Who::InstanceAdmin => Self { r#type: "instance_admin", id: None },
-            Who::Key(id) => Self { r#type: "key", id: Some(id.to_string()) },
-            Who::User { id, .. } => Self { r#type: "login", id: Some(id.to_string()) },
+            Manager::InstanceAdmin => Self { r#type: "instance_admin", id: None },
+            Manager::Key(id) => Self { r#type: "key", id: Some(id.to_string()) },
+            Manager::User { id, .. } => Self { r#type: "login", id: Some(id.to_string()) },
         }
     }
 }
@@ -79,7 +79,7 @@ impl From<Org> for OwnOrgView {
     }
 }
 
-/// A project that the caller covers.
+/// A project that the credential covers.
 #[derive(Serialize, ToSchema)]
 #[schema(as = CoveredProject)]
 struct CoveredProjectView {
@@ -96,7 +96,7 @@ impl From<Project> for CoveredProjectView {
     }
 }
 
-/// Which projects of the answer.
+/// Query parameters of the projects.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct WhoamiPage {
@@ -114,7 +114,7 @@ impl IntoParams for WhoamiPage {
     }
 }
 
-/// A caller whose credential is good, in its org. The instance admin who named no org is in none.
+/// An authenticated caller in its org. The instance admin without `?org=` has no org.
 struct Known(Option<Access>);
 
 impl FromRequestParts<Shared> for Known {
@@ -122,15 +122,14 @@ impl FromRequestParts<Shared> for Known {
 
     async fn from_request_parts(parts: &mut Parts, state: &Shared) -> Result<Self> {
         let org = asked_org(parts, state).await;
-        let credential = credential(parts);
-        if org.is_none() && state.guard.instance_access(&credential).await.is_ok() {
+        if org.is_none() && state.guard.instance_access(&credential(parts)).await.is_ok() {
             return Ok(Self(None));
         }
-        Ok(Self(Some(state.guard.access(&credential, org.as_deref()).await?)))
+        Ok(Self(Some(let_in(parts, state, Accepts::KeysAndLogins, org.as_deref()).await?.access)))
     }
 }
 
-/// Says what the caller's credential is good for: its org, its scopes, and the projects that it covers.
+/// Describes the caller's credential: its org, its scopes, and the projects it covers.
 #[utoipa::path(
     get, path = "/api/whoami", operation_id = "describeCredential", tag = "orgs", params(WhoamiPage),
     responses((status = 200, description = "The credential.", body = WhoamiAnswer), Admitted<AnyCredential>)
@@ -138,7 +137,7 @@ impl FromRequestParts<Shared> for Known {
 async fn whoami(State(state): State<Shared>, Known(access): Known, Query(page): Query<WhoamiPage>) -> Result<Json<WhoamiAnswer>> {
     let Some(access) = access else {
         return Ok(Json(WhoamiAnswer {
-            credential: (&Who::InstanceAdmin).into(),
+            credential: (&Manager::InstanceAdmin).into(),
             org: None,
             scopes: Scopes(ScopeSet::EVERYTHING),
             projects: Vec::new(),

@@ -1,8 +1,8 @@
-//! Ids, times, numbers and words of ours as the API speaks them, each with the schema that the OpenAPI document prints.
+//! Ids, times, numbers and covers on the wire, each with its schema for the OpenAPI document.
 
 use std::marker::PhantomData;
 
-use base::limits::{ALLOWLIST_ENTRIES_MAX, GRAPH_HITS_MAX, SESSION_TTL_SECONDS_MAX};
+use base::limits::{ALLOWLIST_ENTRIES_MAX, GRAPH_HITS_MAX, GRAPH_HOPS_MAX, MEMORY_HITS_MAX, SESSION_TTL_SECONDS_MAX};
 use base::{Scope, ScopeSet, Timestamp};
 use guard::{AgentCover, Cover, Listed, ProjectCover};
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
@@ -10,10 +10,10 @@ use utoipa::openapi::schema::{ArrayBuilder, KnownFormat, ObjectBuilder, OneOfBui
 use utoipa::openapi::{Ref, RefOr, Schema};
 use utoipa::{PartialSchema, ToSchema};
 
-/// The part of an id behind its prefix: 128 bits in Crockford's base 32.
+/// An id without its prefix: 128 bits in Crockford's base 32.
 const ID_BODY: &str = "[0-7][0-9a-hjkmnp-tv-z]{25}";
 
-/// The pattern of the ids that begin with `prefix`.
+/// The pattern of ids with `prefix`.
 pub(super) fn id_pattern(prefix: &str) -> String {
     format!("^{prefix}{ID_BODY}$")
 }
@@ -45,7 +45,7 @@ macro_rules! ids {
 ids!(OrgId, ProjectId, KeyId, SessionId, AgentId, UserId, BrickId, BrickVersionId, KitId, KitVersionId, ObservationId, WebhookId);
 ids!(TripletId, EntityId);
 
-/// A moment, as RFC 3339.
+/// A time, as RFC 3339.
 #[derive(Clone, Copy, Serialize, Deserialize)]
 #[serde(transparent)]
 pub(super) struct Time(pub(super) Timestamp);
@@ -92,19 +92,19 @@ macro_rules! numbers {
 }
 
 numbers! {
-    TtlSeconds, u64, 1, SESSION_TTL_SECONDS_MAX, "a session lives 1 to 2592000 seconds";
-    SequenceNumber, u64, 1, SEQUENCE_MAX, "an event's place in the trail is a whole number from 1";
-    HitCount, u32, 1, 200, "a search gives 1 to 200 hits";
-    LineNumber, u64, 1, SEQUENCE_MAX, "a line is a whole number from 1";
-    TripletCount, u32, 1, GRAPH_HITS_MAX, "a search of the graph gives 1 to 100 triplets";
-    Hops, u32, 0, 4, "a search of the graph walks 0 to 4 hops";
-    CallsPerMinute, u32, 1, u32::MAX, "a rate is 1 to 4294967295 calls a minute; to lock an agent out, disable it";
+    TtlSeconds, u64, 1, SESSION_TTL_SECONDS_MAX, "a session's lifetime must be 1 to 2592000 seconds (30 days)";
+    SequenceNumber, u64, 1, SEQUENCE_MAX, "a sequence number must be a whole number from 1";
+    HitCount, u32, 1, MEMORY_HITS_MAX, "the number of hits must be 1 to 200";
+    LineNumber, u64, 1, SEQUENCE_MAX, "a line number must be a whole number from 1";
+    TripletCount, u32, 1, GRAPH_HITS_MAX, "the number of triplets must be 1 to 100";
+    Hops, u32, 0, GRAPH_HOPS_MAX, "the number of hops must be 0 to 4";
+    CallsPerMinute, u32, 1, u32::MAX, "a rate must be 1 to 4294967295 calls a minute; to block an agent, disable it";
 }
 
-/// What every JSON reader holds exactly.
-const SEQUENCE_MAX: u64 = (1 << 53) - 1;
+/// The largest integer that every JSON parser reads exactly.
+pub(super) const SEQUENCE_MAX: u64 = (1 << 53) - 1;
 
-/// Reads what JSON Schema calls an integer: `60.0` is one too.
+/// Parses an integer as JSON Schema defines it, so `60.0` is accepted too.
 struct WholeNumber;
 
 impl de::Visitor<'_> for WholeNumber {
@@ -119,9 +119,8 @@ impl de::Visitor<'_> for WholeNumber {
     }
 
     fn visit_f64<E: de::Error>(self, number: f64) -> Result<u64, E> {
-        // Below 2^53 every whole number is exact; none of ours is larger.
-        let whole = number.fract() == 0.0 && (0.0..9_007_199_254_740_992.0).contains(&number);
-        if whole { Ok(number as u64) } else { Err(E::invalid_type(de::Unexpected::Float(number), &self)) }
+        let whole = base::number::whole(number).and_then(|whole| u64::try_from(whole).ok());
+        whole.ok_or_else(|| E::invalid_type(de::Unexpected::Float(number), &self))
     }
 }
 
@@ -213,15 +212,15 @@ covers! {
     Agents, AgentCover, AgentId, "agent";
 }
 
-/// Refuses a list that is too long to be meant.
+/// Refuses a list that is too long.
 pub(super) fn bounded<T, E: de::Error>(list: Vec<T>) -> Result<Vec<T>, E> {
     if list.len() > ALLOWLIST_ENTRIES_MAX {
-        return Err(E::custom(format_args!("a list has at most {ALLOWLIST_ENTRIES_MAX} entries")));
+        return Err(E::custom(format_args!("a list may have at most {ALLOWLIST_ENTRIES_MAX} entries")));
     }
     Ok(list)
 }
 
-/// For a member that may be left out of a change but, when it is there, says something: `null` is a value like any other.
+/// For an optional member of a change whose value may be `null`: distinguishes `null` from an absent member.
 pub(super) fn given<'de, D: Deserializer<'de>, T: Deserialize<'de>>(deserializer: D) -> Result<Option<T>, D::Error> {
     T::deserialize(deserializer).map(Some)
 }
@@ -232,7 +231,7 @@ mod tests {
     use serde_json::json;
 
     #[test]
-    fn whole_numbers_may_be_written_with_a_point() {
+    fn whole_numbers_may_have_a_decimal_point() {
         let read = |value| serde_json::from_value::<TtlSeconds>(value).ok().map(|seconds| seconds.0);
         assert_eq!(read(json!(60)), Some(60));
         assert_eq!(read(json!(60.0)), Some(60));
@@ -242,7 +241,7 @@ mod tests {
     }
 
     #[test]
-    fn covers_read_and_write_alike() {
+    fn covers_round_trip() {
         let id = base::ProjectId::new(Timestamp::from_ms(1));
         for form in [json!("all"), json!([id]), json!([])] {
             let projects: Projects = serde_json::from_value(form.clone()).unwrap();
@@ -254,7 +253,7 @@ mod tests {
     }
 
     #[test]
-    fn the_pattern_of_ids_has_the_alphabet_of_ids() {
+    fn id_pattern_matches_the_id_alphabet() {
         let id = base::ProjectId::new(Timestamp::from_ms(1));
         assert!(id_pattern("prj_").starts_with("^prj_[0-7]"));
         assert!(id.as_str().bytes().skip(4).all(|byte| !b"ilou".contains(&byte)));

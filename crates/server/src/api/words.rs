@@ -1,4 +1,4 @@
-//! The closed sets of words that the API speaks.
+//! Enums of the API, as closed sets of words.
 
 use guard::{Role, SessionOutcome, SessionState};
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
@@ -6,7 +6,7 @@ use utoipa::openapi::schema::{ObjectBuilder, Type};
 use utoipa::openapi::{RefOr, Schema};
 use utoipa::{PartialSchema, ToSchema};
 
-// Derived readers of enums would also take `{"owner": null}` for `"owner"`.
+// Derived parsers of enums would also accept `{"owner": null}` for `"owner"`.
 macro_rules! words {
     ($($(#[$doc:meta])* $name:ident of $ours:ty { $($variant:ident),* })*) => {$(
         $(#[$doc])*
@@ -47,31 +47,31 @@ macro_rules! words {
 }
 
 words! {
-    /// How tools are listed: as the contract names them, or without dots for clients that break on one.
+    /// How tools are listed: by canonical name, or without dots for clients that reject dots.
     ToolNames of base::ToolNames { Canonical, Safe }
     /// Whether a session can still be used.
     State of SessionState { Open, Ended, Expired }
-    /// How a session went.
+    /// The outcome of a session.
     Outcome of SessionOutcome { Accepted, Rework, Rejected }
-    /// What a person is in their org.
+    /// A user's role in the org.
     UserRole of Role { Owner, Admin, Member }
-    /// Whether a policy decides, or is only tried and recorded.
+    /// Whether a policy is enforced, or only logged.
     PolicyMode of policy::Mode { Enforce, LogOnly }
-    /// How far a brick or a kit has come.
+    /// The status of a brick or kit.
     Status of kits::Status { Draft, Published, Deprecated }
-    /// How far one version has come.
+    /// The status of one version.
     VersionStatus of kits::VersionStatus { Draft, Published }
-    /// What a brick's rule answers with.
+    /// The type of answer that a brick's rule gives.
     BrickType of kits::BrickType { Boolean, Score }
     /// Why a kit cannot be published.
     Blocker of kits::Blocker { KitEmpty, BrickMissing, BrickDeprecated, BrickRuleEmpty, BrickKeyConflict }
-    /// What a person should know before publishing a kit.
+    /// Something to know before publishing a kit.
     Warning of kits::Warning { BrickDraftWillPromote, BrickUpdateAvailable }
-    /// How a call ended.
+    /// The outcome of a call.
     TaskState of guard::TaskState { Completed, Failed, Refused, Cancelled }
-    /// What costs are summed up by.
+    /// How costs are grouped.
     CostBy of guard::CostGroup { Verb, Agent, Project, Hour }
-    /// The short word on whether a kit can be published.
+    /// Whether a kit can be published, in one word.
     Badge of kits::Badge { Ready, ReadyWithWarnings, Blocked }
 }
 
@@ -81,7 +81,7 @@ mod tests {
     use serde_json::json;
 
     #[test]
-    fn words_are_strings_and_nothing_else() {
+    fn words_must_be_strings() {
         let role: UserRole = serde_json::from_value(json!("owner")).unwrap();
         assert_eq!(serde_json::to_value(role).unwrap(), json!("owner"));
         for bad in [json!("Owner"), json!({"owner": null}), json!(null), json!(0)] {

@@ -1,4 +1,4 @@
-//! Files of checkpoints: which are backed up, and where they are put in a restore.
+//! Checkpoint files in a backup: which files are saved, and where a restore puts them.
 
 use std::fs::{self, DirBuilder, File, OpenOptions};
 use std::io::{self, Read, Seek, SeekFrom, Write};
@@ -8,16 +8,15 @@ use std::path::{Path, PathBuf};
 use base::{Error, Kind, OrgId, Result};
 use store::backup::{Extra, Section, SectionKind, Visitor};
 
-/// What their names begin with in a backup.
+/// The prefix of their names in a backup.
 const PREFIX: &str = "checkpoints/";
-/// More than a line has.
+/// Longer than any line.
 const LINE_BYTES: u64 = 64 * 1024;
 
-/// The files in `folder`, each up to its last whole line.
+/// The files in `folder`, each up to its last complete line.
 pub(super) fn list(folder: &Path) -> Result<Vec<Extra>> {
-    let unreadable = |error: io::Error| {
-        Error::new(Kind::Unavailable, format!("the checkpoints in {} cannot be read: {error}", folder.display()))
-    };
+    let unreadable =
+        |error: io::Error| Error::new(Kind::Unavailable, format!("cannot read the checkpoints in {}: {error}", folder.display()));
     let entries = match fs::read_dir(folder) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
         entries => entries.map_err(unreadable)?,
@@ -36,7 +35,7 @@ pub(super) fn list(folder: &Path) -> Result<Vec<Extra>> {
     Ok(extras)
 }
 
-/// How many bytes of a file are whole lines. The server may be writing the next.
+/// The length of a file up to its last complete line. The server may be writing the next one.
 fn whole_lines(path: &Path) -> io::Result<u64> {
     let mut file = File::open(path)?;
     let length = file.metadata()?.len();
@@ -48,7 +47,7 @@ fn whole_lines(path: &Path) -> io::Result<u64> {
     Ok(from + u64::try_from(whole).unwrap_or_default())
 }
 
-/// Puts the files of a backup into a folder.
+/// Writes the checkpoint files of a backup into a folder.
 pub(super) struct Into {
     folder: PathBuf,
     open: Option<File>,
@@ -61,7 +60,7 @@ impl Into {
     }
 
     fn unwritable(&self, error: &io::Error) -> Error {
-        Error::new(Kind::Unavailable, format!("{} cannot be written: {error}", self.folder.display()))
+        Error::new(Kind::Unavailable, format!("cannot write {}: {error}", self.folder.display()))
     }
 }
 

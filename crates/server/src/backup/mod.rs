@@ -1,13 +1,13 @@
-//! Backups of a whole instance: its rows and the checkpoints of its audit trails, never its secrets. A backup is taken beside a
-//! running server; a restore needs the data folder, or the database, for itself.
+//! Backups of a whole instance: its rows and the checkpoints of its audit trails, but no secrets. A backup can run beside the
+//! server. A restore needs exclusive use of the data folder or the database.
 
 mod checkpoint_files;
 mod make;
-mod place;
 mod restore;
+mod swap;
 
 use std::fs::File;
-use std::io::BufReader;
+use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
 
 use base::{Error, Kind, Result};
@@ -19,27 +19,28 @@ use crate::config::MasterKeySource;
 
 pub use make::{BackedUp, back_up};
 pub use restore::{Restore, RestoredInto, restore};
+pub(crate) use swap::{Swap, remove, remove_database};
 
-/// Read at a time: fewer, larger reads.
+/// The read buffer. A large one saves system calls.
 const BUFFER_BYTES: usize = 1 << 20;
-/// How many rows pass between two words about the progress.
+/// Rows between two progress reports.
 const TOLD_EVERY: u64 = 1_000;
 
-/// A backup that was read and found whole.
+/// A backup that was read to its end and is complete.
 #[derive(Clone, Debug)]
 pub struct Verified {
-    /// What it says of itself.
+    /// Its header.
     pub header: Header,
-    /// What is in it.
+    /// Its contents.
     pub sections: Vec<Section>,
-    /// What was found about its audit trails.
+    /// The verification of its audit trails.
     pub trails: Trails,
-    /// Whether a master key was given and opens its secrets.
+    /// Whether a master key was given and decrypts its secrets.
     pub master_key_checked: bool,
 }
 
-/// Reads a backup from its first byte to its last: checksums, counts, and every audit trail. A broken trail is told of and is no
-/// error. It blocks: not for a thread that serves others.
+/// Reads a whole backup and checks its checksums, counts and audit trails. A broken trail is reported but is not an error. Blocks,
+/// so it must not run on a runtime thread.
 pub fn verify_backup(file: &Path, master_key: &MasterKeySource, told: &mut Told<'_>) -> Result<Verified> {
     let master = match master_key {
         MasterKeySource::Given(hex) => Some(guard::MasterKey::from_hex(hex)?),
@@ -52,18 +53,34 @@ pub fn verify_backup(file: &Path, master_key: &MasterKeySource, told: &mut Told<
     Ok(Verified { header: saved.header, sections: saved.sections, trails, master_key_checked: master.is_some() })
 }
 
-fn open(file: &Path) -> Result<BufReader<File>> {
-    if file.is_dir() {
-        return Err(Error::new(Kind::InvalidParams, format!("`{}` is a folder: name the backup in it", file.display())));
+/// The name for stdin and stdout.
+const STANDARD: &str = "-";
+
+fn is_standard(file: &Path) -> bool {
+    file == Path::new(STANDARD)
+}
+
+/// Opens a backup, or stdin for `-`.
+fn open(file: &Path) -> Result<Box<dyn BufRead>> {
+    if is_standard(file) {
+        return Ok(Box::new(BufReader::with_capacity(BUFFER_BYTES, std::io::stdin())));
     }
-    Ok(BufReader::with_capacity(BUFFER_BYTES, File::open(file).map_err(|error| unreadable(file, &error))?))
+    if file.is_dir() {
+        return Err(Error::new(Kind::InvalidParams, format!("`{}` is a folder; name a backup file in it", file.display())));
+    }
+    Ok(Box::new(BufReader::with_capacity(BUFFER_BYTES, File::open(file).map_err(|error| unreadable(file, &error))?)))
+}
+
+/// Fails if the backup does not exist.
+fn check_there(file: &Path) -> Result<()> {
+    if is_standard(file) { Ok(()) } else { std::fs::metadata(file).map(drop).map_err(|error| unreadable(file, &error)) }
 }
 
 fn unreadable(file: &Path, error: &std::io::Error) -> Error {
-    Error::new(Kind::Unavailable, format!("the backup `{}` cannot be read: {error}", file.display()))
+    Error::new(Kind::Unavailable, format!("cannot read the backup `{}`: {error}", file.display()))
 }
 
-/// Tells how far the reading is.
+/// Reports progress while a backup is read.
 struct Passing<'t, 'f> {
     told: &'t mut Told<'f>,
     table: String,
@@ -93,7 +110,7 @@ impl Visitor for Passing<'_, '_> {
     }
 }
 
-/// A path with something after its last part.
+/// Appends a suffix to the last part of a path.
 fn with_suffix(path: &Path, suffix: &str) -> PathBuf {
     let mut name = path.as_os_str().to_owned();
     name.push(suffix);

@@ -1,7 +1,7 @@
 //! Restoring a backup.
 
-use std::fs::{self, OpenOptions};
-use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
+use std::fs::{self, File, OpenOptions};
+use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -12,47 +12,53 @@ use store::backup::{self, Header, Restored, Section, Told};
 use tokio::runtime::Handle;
 
 use super::checkpoint_files::Into;
-use super::place::{remove_database, sync_folder_of, take_place};
-use super::{Passing, open, unreadable, with_suffix};
+use super::swap::{Swap, remove};
+use super::{Passing, open, with_suffix};
 use crate::checkpoints;
 use crate::config::Config;
-use crate::data_folder::{DataFolder, LOCKED};
+use crate::data_folder::{DATABASE_FILE, DataFolder, LOCKED};
+use crate::restoring::{CHECKPOINTS_RESTORING, RESTORING};
 
-/// How often, and how long apart, a folder is tried that is locked.
+/// The name that a blocked command shows for the holder of the folder's lock.
+const COMMAND: &str = "toolcrib restore";
+
+/// How often, and at which interval, to try a locked folder.
 const LOCKED_TRIES: u32 = 5;
 const LOCKED_PAUSE: Duration = Duration::from_millis(50);
 
-/// What a restore is allowed to do.
+/// Options of a restore.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Restore {
-    /// Take the place of data that is there.
+    /// Replace existing data.
     pub replace: bool,
-    /// Restore although an audit trail does not verify.
+    /// Restore even if an audit trail does not verify.
     pub allow_broken_audit: bool,
 }
 
-/// A backup that was restored.
+/// A finished restore.
 #[derive(Clone, Debug)]
 pub struct RestoredInto {
-    /// What it says of itself.
+    /// The backup's header.
     pub header: Header,
-    /// What was in it.
+    /// The backup's contents.
     pub sections: Vec<Section>,
-    /// What was found about its audit trails.
+    /// The verification of its audit trails.
     pub trails: Trails,
-    /// The schema after the restore.
+    /// The schema version after the restore.
     pub schema: i64,
-    /// The database that had its place before, if any: it may be deleted.
+    /// The previous database, if any. It may be deleted.
     pub replaced: Option<PathBuf>,
-    /// Where the checkpoints are, when there were any and nothing was in their way.
+    /// Previous files that were renamed and kept.
+    pub set_aside: Vec<PathBuf>,
+    /// Where the checkpoints were restored to, if they were.
     pub checkpoints: Option<PathBuf>,
 }
 
-/// Restores `file` into the data folder or the database that `config` names. Everything is checked before anything that was there is
-/// touched. It blocks: not for a thread that serves others.
+/// Restores `file` into the data folder or the database of `config`. Everything is checked before any existing data is changed.
+/// Blocks, so it must not run on a runtime thread.
 pub fn restore(config: &Config, runtime: &Handle, file: &Path, how: Restore, told: &mut Told<'_>) -> Result<RestoredInto> {
-    // Before a folder is made for it. It is opened once: it may be a pipe.
-    fs::metadata(file).map_err(|error| unreadable(file, &error))?;
+    // Checked before a folder is created for it. It is opened only once, because it may be a pipe.
+    super::check_there(file)?;
     let is_new = !config.data.exists();
     let folder = lock(&config.data)?;
     let done = Restoring { config, runtime, folder: &folder, how }.run(file, told);
@@ -62,15 +68,15 @@ pub fn restore(config: &Config, runtime: &Handle, file: &Path, how: Restore, tol
     done
 }
 
-/// Locks the folder. A command that looks whether a server runs holds the lock for an instant, so it is tried again.
+/// Locks the folder. Commands that check for a running server hold the lock for an instant, so it is retried.
 fn lock(data: &Path) -> Result<DataFolder> {
     for _ in 1..LOCKED_TRIES {
-        match DataFolder::lock(data) {
+        match DataFolder::lock(data, COMMAND) {
             Err(error) if error.data().get("reason").is_some_and(|reason| reason == LOCKED) => std::thread::sleep(LOCKED_PAUSE),
             locked => return locked,
         }
     }
-    DataFolder::lock(data)
+    DataFolder::lock(data, COMMAND)
 }
 
 struct Restoring<'r> {
@@ -86,36 +92,78 @@ impl Restoring<'_> {
         let database = self.folder.database();
         if self.config.database_url.is_none() && database.exists() && !self.how.replace {
             let words = format!(
-                "{} exists already: name another folder with --data, or pass --replace to put the backup in its place",
+                "{} already exists; choose another folder with --data, or pass --replace to replace the data",
                 database.display()
             );
             return Err(Error::new(Kind::Conflict, words));
         }
-        let (restoring, staged_files) = (self.folder.restoring(), self.folder.path().join("checkpoints.restoring"));
-        let clear = || clear(&restoring, &staged_files).map_err(|error| unwritable(&restoring, &error));
-        // What a restore that was killed has left.
-        clear()?;
-        let loaded = self.load(&master, file, &staged_files, told);
+        // Left over from a killed restore.
+        self.folder.clear_restoring()?;
+        self.check_places()?;
+        let staged = self.folder.path().join(CHECKPOINTS_RESTORING);
+        let loaded = self.load(&master, file, &staged, told);
         let (restored, trails, files) = match loaded {
             Ok(loaded) => loaded,
             Err(error) => {
-                // The first error is the one to tell of; what is left here is nothing to a server.
-                let _ = clear();
+                // Report the first error. A server ignores these leftovers.
+                let _ = self.folder.clear_restoring();
                 return Err(error);
             }
         };
-        let checkpoints = if files > 0 { self.place_checkpoints(&staged_files)? } else { None };
-        let replaced = match &self.config.database_url {
-            Some(_) => None,
-            None => {
-                let aside = with_suffix(&database, &format!(".replaced-{}", self.stamp()));
-                take_place(&restoring, &database, &aside).map_err(|error| unwritable(&database, &error))?
-            }
-        };
-        let engine = if self.config.database_url.is_some() { store::Engine::Postgres } else { store::Engine::Sqlite };
-        self.folder.remember_engine(engine)?;
+        let placed = self.place(&staged, files > 0).map_err(|error| self.after_the_commit(&error))?;
         let (header, sections) = (restored.saved.header, restored.saved.sections);
-        Ok(RestoredInto { header, sections, trails, schema: restored.schema, replaced, checkpoints })
+        let Placed { replaced, set_aside, checkpoints } = placed;
+        Ok(RestoredInto { header, sections, trails, schema: restored.schema, replaced, set_aside, checkpoints })
+    }
+
+    /// Checks in advance that the data folder and the checkpoints can be written. On PostgreSQL the rows are committed before those are.
+    fn check_places(&self) -> Result<()> {
+        self.folder.check_writable()?;
+        let target = checkpoints::folder(self.config, self.folder.path());
+        let writable = || {
+            let above = target.parent().unwrap_or(Path::new("."));
+            fs::create_dir_all(above)?;
+            let probe = with_suffix(&target, ".probe");
+            File::create(&probe)?;
+            remove(&probe)
+        };
+        if self.keeps_checkpoints(&target) { Ok(()) } else { writable().map_err(|error| unwritable(&target, &error)) }
+    }
+
+    /// A separate folder of checkpoints is kept as it is if it is not empty.
+    fn keeps_checkpoints(&self, target: &Path) -> bool {
+        self.config.audit_checkpoints.is_some() && holds_any(target)
+    }
+
+    /// The error for a failure after the rows were committed.
+    fn after_the_commit(&self, error: &Error) -> Error {
+        if self.config.database_url.is_none() {
+            return error.clone();
+        }
+        let words = format!(
+            "the database was replaced by the backup, but the data folder {} is incomplete: {}",
+            self.folder.path().display(),
+            error.message()
+        );
+        Error::new(error.kind(), words).logged(error.log().unwrap_or_default())
+    }
+
+    /// Moves the rows and the checkpoints to where the server expects them.
+    fn place(&self, staged: &Path, has_checkpoints: bool) -> Result<Placed> {
+        let is_postgres = self.config.database_url.is_some();
+        let (mut swap, mut placed) = (Swap::new(is_postgres), Placed::default());
+        if has_checkpoints {
+            self.place_checkpoints(staged, &mut swap, &mut placed).map_err(|error| unwritable(staged, &error))?;
+        }
+        if !is_postgres {
+            let aside = format!("{DATABASE_FILE}.replaced-{}", self.stamp());
+            let aside = self.folder.database().exists().then_some(aside.as_str());
+            swap.database(RESTORING, DATABASE_FILE, aside);
+            placed.replaced = aside.map(|aside| self.folder.path().join(aside));
+            placed.set_aside.extend(placed.replaced.clone());
+        }
+        self.folder.swap(&swap)?;
+        Ok(placed)
     }
 
     fn load(&self, master: &MasterKey, file: &Path, staged: &Path, told: &mut Told<'_>) -> Result<(Restored, Trails, u64)> {
@@ -140,67 +188,59 @@ impl Restoring<'_> {
         let found = self.folder.existing_master_key(&self.config.master_key)?;
         found.ok_or_else(|| {
             let words = format!(
-                "a backup holds no master key, and its secrets do not open without: pass the key of the server that was backed up with --master-key-file or TOOLCRIB_MASTER_KEY, or copy it to {} (that server has it in its data folder as master.key, unless it was started with --master-key-file)",
+                "a backup does not contain the master key, which its secrets need; pass the original server's key with --master-key-file \
+                 or TOOLCRIB_MASTER_KEY, or copy it to {} (it is master.key in that server's data folder, unless that server uses \
+                 --master-key-file)",
                 self.folder.path().join("master.key").display()
             );
             Error::new(Kind::InvalidParams, words)
         })
     }
 
-    /// Puts the checkpoints where the server looks for them. A folder of checkpoints elsewhere is left as it is when it holds any.
-    fn place_checkpoints(&self, staged: &Path) -> Result<Option<PathBuf>> {
-        let target = checkpoints::folder(self.config, self.folder.path());
-        let is_ours = self.config.audit_checkpoints.is_none();
-        let holds_any = fs::read_dir(&target).is_ok_and(|mut entries| entries.next().is_some());
-        let place = || {
-            if holds_any && !is_ours {
-                fs::remove_dir_all(staged)?;
-                return Ok(None);
-            }
-            if holds_any {
-                fs::rename(&target, with_suffix(&target, &format!(".replaced-{}", self.stamp())))?;
-            } else if target.exists() {
-                fs::remove_dir(&target)?;
-            }
-            if let Some(above) = target.parent() {
-                fs::create_dir_all(above)?;
-            }
-            move_folder(staged, &target)?;
-            sync_folder_of(&target)?;
-            Ok(Some(target.clone()))
-        };
-        place().map_err(|error: std::io::Error| unwritable(&target, &error))
+    fn place_checkpoints(&self, staged: &Path, swap: &mut Swap, placed: &mut Placed) -> std::io::Result<()> {
+        File::open(staged)?.sync_all()?;
+        let target = std::path::absolute(checkpoints::folder(self.config, self.folder.path()))?;
+        if self.keeps_checkpoints(&target) {
+            swap.remove(CHECKPOINTS_RESTORING);
+            return Ok(());
+        }
+        if holds_any(&target) {
+            let aside = with_suffix(&target, &format!(".replaced-{}", self.stamp()));
+            swap.rename(self.shortened(&target), self.shortened(&aside));
+            placed.set_aside.push(aside);
+        } else if target.exists() {
+            fs::remove_dir(&target)?;
+        }
+        swap.rename(CHECKPOINTS_RESTORING, self.shortened(&target));
+        // An interrupted copy from another disk leaves it behind.
+        swap.remove(CHECKPOINTS_RESTORING);
+        placed.checkpoints = Some(target);
+        Ok(())
     }
 
-    /// The time, as a part of a name.
+    /// The path as written to the plan: relative if it is in the data folder, so that the folder can be moved.
+    fn shortened<'p>(&self, path: &'p Path) -> &'p Path {
+        path.strip_prefix(self.folder.path()).unwrap_or(path)
+    }
+
+    /// The time, as part of a file name.
     fn stamp(&self) -> String {
         self.config.clock.now().rfc3339().replace(':', "-")
     }
 }
 
-/// Moves a folder of plain files, also to another disk.
-fn move_folder(from: &Path, to: &Path) -> std::io::Result<()> {
-    match fs::rename(from, to) {
-        Err(error) if error.kind() == std::io::ErrorKind::CrossesDevices => {
-            fs::DirBuilder::new().mode(0o700).create(to)?;
-            for entry in fs::read_dir(from)? {
-                let entry = entry?;
-                fs::copy(entry.path(), to.join(entry.file_name()))?;
-            }
-            fs::remove_dir_all(from)
-        }
-        moved => moved,
-    }
+/// The result of moving everything into place.
+#[derive(Default)]
+struct Placed {
+    replaced: Option<PathBuf>,
+    set_aside: Vec<PathBuf>,
+    checkpoints: Option<PathBuf>,
 }
 
-fn clear(restoring: &Path, staged_files: &Path) -> std::io::Result<()> {
-    remove_database(restoring)?;
-    match fs::remove_dir_all(staged_files) {
-        Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(error),
-        _ => Ok(()),
-    }
+fn holds_any(folder: &Path) -> bool {
+    fs::read_dir(folder).is_ok_and(|mut entries| entries.next().is_some())
 }
 
 fn unwritable(path: &Path, error: &std::io::Error) -> Error {
-    Error::new(Kind::Unavailable, format!("{} cannot be written: {error}", path.display()))
+    Error::new(Kind::Unavailable, format!("cannot write {}: {error}", path.display()))
 }

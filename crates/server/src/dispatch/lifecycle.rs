@@ -1,4 +1,4 @@
-//! Handshakes, and the small methods that a stateless server answers the same way to everyone.
+//! Handshakes, and small methods that need no state.
 
 use mcp::Request;
 use mcp::era::Admitted;
@@ -8,9 +8,9 @@ use mcp::model::{
 
 use super::{Dispatch, Handled};
 
-/// What a client may tell its model about this server.
-const INSTRUCTIONS: &str = "Toolcrib gives this session its governed tools. What tools/list shows is what may be called; \
-a refusal names the scope or allowlist that is missing, and trying again does not help.";
+/// Instructions that a client may show to its model.
+const INSTRUCTIONS: &str = "Toolcrib gives this session its governed tools. tools/list shows the tools you may call. \
+A refusal names the missing scope or allowlist entry; retrying does not help.";
 
 impl Dispatch<'_> {
     pub(super) fn initialize(&self, request: &Request<'_>, admitted: &Admitted<'_>) -> Handled {
@@ -23,19 +23,19 @@ impl Dispatch<'_> {
         self.result(request, admitted, &DiscoverResult::new(capabilities(true), Some(INSTRUCTIONS.into())))
     }
 
-    /// `{}`: a legacy ping, or a subscription that a server without streams of its own can only acknowledge.
+    /// Answers `{}`: to a legacy ping, or to a legacy subscription, which this stateless server can only acknowledge.
     pub(super) fn empty(&self, request: &Request<'_>, admitted: &Admitted<'_>) -> Handled {
         self.result(request, admitted, &Empty {})
     }
 
-    /// Nothing is remembered between requests, so the level only has to be one.
+    /// Only validates the level, because nothing is remembered between requests.
     pub(super) fn set_level(&self, request: &Request<'_>, admitted: &Admitted<'_>) -> Handled {
         LogLevel::read(&admitted.params)?;
         self.empty(request, admitted)
     }
 }
 
-/// What this server can do. Changes of lists are told only to modern clients, which can listen for them.
+/// The server's capabilities. Only modern clients can listen for list changes, so only they are offered them.
 pub(super) fn capabilities(can_listen: bool) -> Capabilities {
     Capabilities {
         tools: Some(ListChanged { list_changed: can_listen }),

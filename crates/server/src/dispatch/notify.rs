@@ -1,4 +1,4 @@
-//! Notifications of a call to the client that made it, if it asked and can take them.
+//! Notifications to the client of a running call, if it asked for them.
 
 use mcp::Id;
 use mcp::era::{Admitted, Era};
@@ -7,21 +7,21 @@ use serde_json::Value;
 use tokio::sync::mpsc;
 use tools::Notify;
 
-/// The way from one call to its client's stream.
+/// Sends notifications of one call to its client's stream.
 pub(super) struct Notifier<'a> {
     events: Option<&'a mpsc::Sender<Vec<u8>>>,
     progress: Option<&'a Id<'a>>,
     log_level: Option<LogLevel>,
-    /// Whether the request itself asked for progress or logging.
+    /// Whether the request asked for progress or logging.
     asked: bool,
 }
 
-/// What opens a stream without saying anything.
+/// An empty message, which only opens the stream.
 pub(crate) const OPEN: &[u8] = b"";
 
 impl<'a> Notifier<'a> {
     pub(super) fn new(events: Option<&'a mpsc::Sender<Vec<u8>>>, admitted: &'a Admitted<'a>) -> Self {
-        // A legacy client sets its level once for a session, which nobody here remembers: it gets what is worth reading.
+        // A legacy client sets its level once per session, but the server keeps no state. Use a sensible default.
         let log_level = match admitted.era {
             Era::Legacy => Some(admitted.meta.log_level.unwrap_or(LogLevel::Info)),
             Era::Modern => admitted.meta.log_level,
@@ -32,7 +32,7 @@ impl<'a> Notifier<'a> {
 
     fn send(&self, written: base::Result<Vec<u8>>) {
         if let (Some(events), Ok(message)) = (self.events, written) {
-            // A client too slow to read its progress misses some of it; the call does not wait.
+            // If the client reads too slowly, it misses some progress. The call does not wait.
             let _ = events.try_send(message);
         }
     }

@@ -1,5 +1,5 @@
-//! Resources, prompts and completions: what the catalogue's shelf holds, to those whose scopes reach it. To all others, and
-//! on a server whose shelf is empty, the lists are empty and nothing has a name.
+//! Resources, prompts and completions from the catalogue's shelf, for callers with the right scope. For all other callers, and on a
+//! server with an empty shelf, the lists are empty and every name is unknown.
 
 use base::Error;
 use mcp::Request;
@@ -23,8 +23,8 @@ impl Dispatch<'_> {
         let uri = admitted.params.uri()?;
         match self.shelf().read(&uri) {
             Some(contents) => self.result(request, admitted, &ReadResult { contents: vec![contents] }),
-            // The specification wants the address back, so that a client knows which of its reads it was.
-            None => Err(Error::invalid("uri", "there is no such resource").with("uri", uri).into()),
+            // The specification requires the URI in the error, so that a client can match it to its request.
+            None => Err(Error::invalid("uri", "no such resource").with("uri", uri).into()),
         }
     }
 
@@ -35,27 +35,27 @@ impl Dispatch<'_> {
     pub(super) fn get_prompt(&self, request: &Request<'_>, admitted: &Admitted<'_>) -> Handled {
         match self.shelf().prompt(&GetPromptParams::read(&admitted.params)?)? {
             Some(prompt) => self.reply(request, admitted, prompt),
-            None => Err(Error::invalid("name", "there is no such prompt").into()),
+            None => Err(Error::invalid("name", "no such prompt").into()),
         }
     }
 
     pub(super) fn complete(&self, request: &Request<'_>, admitted: &Admitted<'_>) -> Handled {
         match self.shelf().complete(&CompleteParams::read(&admitted.params)?)? {
             Some(values) => self.result(request, admitted, &CompleteResult::new(values)),
-            None => Err(Error::invalid("ref", "there is no such prompt or resource template").into()),
+            None => Err(Error::invalid("ref", "no such prompt or resource template").into()),
         }
     }
 
-    /// The shelf, as far as the caller may see it.
+    /// The shelf that the caller may see.
     fn shelf(&self) -> &dyn Shelf {
-        let shelf = self.state.catalogue.shelf();
+        let shelf = self.state.catalogues.common().shelf();
         match shelf.scope() {
             Some(scope) if !self.caller.principal().scopes.has(scope) => &EmptyShelf,
             _ => shelf,
         }
     }
 
-    /// A list that fits into one page: a cursor leads nowhere.
+    /// A list that fits on one page, so every cursor is invalid.
     fn only_page<T: Serialize>(
         &self,
         request: &Request<'_>,
@@ -65,7 +65,7 @@ impl Dispatch<'_> {
     ) -> Handled {
         match admitted.params.cursor()? {
             None => self.result(request, admitted, &Page { member, items, next_cursor: None }),
-            Some(_) => Err(Error::invalid("cursor", "this cursor leads nowhere: start again without one").into()),
+            Some(_) => Err(Error::invalid("cursor", "invalid cursor; restart without one").into()),
         }
     }
 }

@@ -1,6 +1,8 @@
-//! `subscriptions/listen`: a stream that tells a modern client when what it may see has changed.
+//! `subscriptions/listen`: a stream that notifies a modern client about list changes.
 
-use base::limits::SUBSCRIPTION_URIS_MAX;
+use std::time::Duration;
+
+use base::limits::{LISTENER_LOOK_SECONDS, SUBSCRIPTION_URIS_MAX};
 use base::{Actor, Error, Kind};
 use http::header::AUTHORIZATION;
 use mcp::Request;
@@ -13,31 +15,28 @@ use tools::Change;
 use super::lifecycle::capabilities;
 use super::{Dispatch, Handled};
 
-/// How often a quiet stream looks whether its credential has expired meanwhile.
-const CREDENTIAL_LOOK: std::time::Duration = std::time::Duration::from_secs(20);
-
 impl Dispatch<'_> {
-    /// Runs until the client goes away, its credential does, or the server stops.
+    /// Runs until the client disconnects, its credential becomes invalid, or the server stops.
     pub(super) async fn listen(&self, request: &Request<'_>, admitted: &Admitted<'_>) -> Handled {
         let wanted = ListenParams::read(&admitted.params, SUBSCRIPTION_URIS_MAX)?;
         let filter = wanted.filter.agreed(&capabilities(true));
         let events = self
             .events
-            .ok_or_else(|| Error::new(Kind::InvalidRequest, "a subscription needs a stream: accept `text/event-stream`"))?;
-        let gone = |_| Error::internal("the subscriber went away");
-        // Heard from here on, so that a change right after the acknowledgement is not missed.
+            .ok_or_else(|| Error::new(Kind::InvalidRequest, "a subscription needs a stream; accept `text/event-stream`"))?;
+        let gone = |_| Error::internal("the subscriber disconnected");
+        // Subscribed before the acknowledgement, so that a change right after it is not missed.
         let mut changes = self.state.services.changes.listen();
         events.send(Notice::Acknowledged(&filter).write(&request.id)?).await.map_err(gone)?;
 
         let mut stopping = self.state.stopping.clone();
         let org = &self.caller.principal().org;
         let mut seen = self.caller.change_number();
-        let mut look_again = tokio::time::interval(CREDENTIAL_LOOK);
+        let mut look_again = tokio::time::interval(Duration::from_secs(LISTENER_LOOK_SECONDS));
         loop {
             let told = tokio::select! {
                 changed = self.state.guard.changed(org, seen) => {
                     seen = changed?;
-                    // A changed org may see other tools; resources and prompts are the same for everyone.
+                    // A change in the org may affect its tools. Resources and prompts never change.
                     vec![Change::Tools]
                 }
                 _ = look_again.tick() => Vec::new(),
@@ -61,7 +60,7 @@ impl Dispatch<'_> {
 }
 
 impl Dispatch<'_> {
-    /// Whether the credential that opened the stream would still open it: revoking holds for streams too.
+    /// Whether the credential that opened the stream is still valid: a revocation ends streams too.
     async fn is_still_let_in(&self) -> bool {
         let Transport::Http(headers) = self.transport else { return true };
         let authorization = headers.get(AUTHORIZATION).and_then(|value| value.to_str().ok());
@@ -73,7 +72,7 @@ impl Dispatch<'_> {
     }
 }
 
-/// What a subscriber that was too slow to hear each change is told: all of it may have changed.
+/// The changes reported to a subscriber that fell behind: everything it asked about may have changed.
 fn anything_in(filter: &Filter) -> Vec<Change> {
     let resources = filter.resource_subscriptions.iter().cloned().map(Change::Resource);
     [Change::Tools, Change::Prompts, Change::Resources].into_iter().chain(resources).collect()

@@ -11,10 +11,10 @@ use super::{Dispatch, Handled};
 use crate::pipeline::{self, ToolCall};
 
 impl Dispatch<'_> {
-    pub(super) fn list_tools(&self, request: &Request<'_>, admitted: &Admitted<'_>) -> Handled {
+    pub(super) async fn list_tools(&self, request: &Request<'_>, admitted: &Admitted<'_>) -> Handled {
         let cursor = admitted.params.cursor()?;
         let stamp = Stamp::complete(admitted.era, admitted.method, self.server());
-        Ok(self.state.listing(self.caller, cursor.as_deref(), |body| reply::result(&request.id, &stamp, body))?)
+        Ok(self.state.listing(self.caller, cursor.as_deref(), |body| reply::result(&request.id, &stamp, body)).await?)
     }
 
     pub(super) async fn call_tool(&self, request: &Request<'_>, admitted: &Admitted<'_>) -> Handled {

@@ -1,4 +1,4 @@
-//! What came of a body, before it is HTTP.
+//! The outcome of a body, before it becomes HTTP.
 
 use axum::body::Body;
 use axum::response::Response;
@@ -10,14 +10,14 @@ use http::{HeaderValue, StatusCode};
 pub(crate) enum Answer {
     /// A JSON-RPC answer, or an array of them.
     Json {
-        /// 200 on legacy requests.
+        /// Always 200 for legacy requests.
         status: StatusCode,
         /// The answer.
         bytes: Vec<u8>,
     },
-    /// Nothing wanted an answer.
+    /// No message needed an answer.
     Accepted,
-    /// A limit said no: too many calls, or too many streams.
+    /// A limit was exceeded: too many calls, or too many streams.
     Refused(Refusal),
 }
 

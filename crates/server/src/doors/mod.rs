@@ -1,5 +1,4 @@
-//! The doors: from an HTTP request to a principal and a body, and from an outcome back to HTTP. What the body asks for is
-//! `dispatch`'s to answer.
+//! The doors: from an HTTP request to a principal and a body, and from an outcome back to HTTP. `dispatch` handles the body.
 
 mod answer;
 mod refusal;
@@ -23,7 +22,7 @@ use crate::{body, in_flight, request_id};
 
 pub(crate) use answer::Answer;
 
-/// A path that leads to a door. Everything else is the router's.
+/// A path of a door. All other paths go to the router.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Entrance {
     /// `/api/mcp/{sessionId}`.
@@ -33,7 +32,7 @@ pub(crate) enum Entrance {
 }
 
 impl Entrance {
-    /// Reads a path. The doors are the hot path and have two fixed forms, so they need no router.
+    /// Parses a path. The doors are the hot path and have two fixed forms, so they bypass the router.
     pub(crate) fn of(path: &str) -> Option<Self> {
         match path.strip_prefix("/api/mcp")? {
             "" => Some(Self::Agent),
@@ -61,7 +60,7 @@ pub(crate) async fn answer<B: Body<Data = Bytes> + Unpin>(state: Shared, entranc
     }
 }
 
-/// The way through a door, the same for both but for who is let in.
+/// Handles a request at a door. The doors differ only in how they identify the caller.
 async fn through<B: Body<Data = Bytes> + Unpin>(
     state: Shared,
     door: Door,
@@ -87,8 +86,8 @@ async fn through<B: Body<Data = Bytes> + Unpin>(
     response
 }
 
-/// A request whose principal is known. It takes one call of its rate and a place before its body is read, and its answer holds the
-/// place until it is sent.
+/// Handles an identified request. The rate limit is charged and a slot is taken before the body is read. The answer keeps the slot
+/// until it is sent.
 async fn admitted<B: Body<Data = Bytes> + Unpin>(
     state: Shared,
     caller: Arc<Caller>,
@@ -116,7 +115,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn paths_lead_to_doors_or_to_the_router() {
+    fn door_paths_are_recognized() {
         for (path, entrance) in [
             ("/api/mcp", Some(Entrance::Agent)),
             ("/api/mcp/ses_1", Some(Entrance::Session("ses_1".into()))),

@@ -1,7 +1,7 @@
-//! Plain JSON, or a stream of events when something is said before the answer to a client that can take it.
+//! Answers with plain JSON, or with an event stream if there are notifications before the answer and the client accepts them.
 //!
-//! The work and the answer are one future: it is polled here until it either ends (plain JSON) or first speaks (then it
-//! moves into the response's body). When the client goes away, the future is dropped and the call is cancelled.
+//! The work and the answer are one future. It is polled here until it either finishes (plain JSON) or sends its first notification
+//! (then it moves into the response body). When the client disconnects, the future is dropped and the call is cancelled.
 
 use std::pin::Pin;
 use std::sync::Arc;
@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use axum::body::Body;
 use axum::response::Response;
-use base::limits::NOTIFICATION_QUEUE_MAX;
+use base::limits::{NOTIFICATION_QUEUE_MAX, STREAM_KEEP_ALIVE_SECONDS};
 use base::{Door, RequestId};
 use bytes::Bytes;
 use futures_util::stream;
@@ -23,9 +23,6 @@ use super::answer::{Answer, accepted, json};
 use super::refusal;
 use crate::dispatch::{self, Arrival};
 use crate::state::Shared;
-
-/// How long a stream may be quiet before a comment shows that it lives.
-const KEEP_ALIVE: Duration = Duration::from_secs(15);
 
 type Work = Pin<Box<dyn Future<Output = Answer> + Send>>;
 
@@ -42,7 +39,7 @@ pub(super) async fn respond(mut arrival: Arrival) -> Response {
         biased;
         Some(event) = queue.recv() => event,
         answer = &mut work => {
-            // What was said in the same breath as the answer still goes out before it.
+            // Notifications sent together with the answer go out before it.
             return match queue.try_recv() {
                 Ok(event) => events_then_answer(event, queue, Box::pin(std::future::ready(answer))),
                 Err(_) => finished(&state, door, &id, answer),
@@ -60,7 +57,7 @@ fn finished(state: &Shared, door: Door, id: &RequestId, answer: Answer) -> Respo
     }
 }
 
-/// Where a stream stands.
+/// The state of a stream.
 struct Stream {
     next: Option<Vec<u8>>,
     queue: mpsc::Receiver<Vec<u8>>,
@@ -83,20 +80,20 @@ fn events_then_answer(first: Vec<u8>, queue: mpsc::Receiver<Vec<u8>>, work: Work
     response
 }
 
-/// One message as an event; what only opens the stream is a comment.
+/// One message as an event. The empty opening message becomes a comment.
 fn written(message: &[u8]) -> Vec<u8> {
     if message == dispatch::OPEN { sse::KEEP_ALIVE.to_vec() } else { sse::event(message) }
 }
 
 impl Stream {
-    /// The next event; `None` when the answer was the last one.
+    /// The next event. `None` after the answer.
     async fn next_event(&mut self) -> Option<Vec<u8>> {
         if let Some(message) = self.next.take() {
             return Some(written(&message));
         }
         loop {
             let Some(work) = &mut self.work else {
-                // The work is done: what is still queued, then the answer.
+                // The work is done: send the queued events, then the answer.
                 let message = self.queue.try_recv().ok().or_else(|| self.answer.take())?;
                 return Some(written(&message));
             };
@@ -110,7 +107,7 @@ impl Stream {
                         Answer::Accepted | Answer::Refused(_) => None,
                     };
                 }
-                () = tokio::time::sleep(KEEP_ALIVE) => return Some(sse::KEEP_ALIVE.to_vec()),
+                () = tokio::time::sleep(Duration::from_secs(STREAM_KEEP_ALIVE_SECONDS)) => return Some(sse::KEEP_ALIVE.to_vec()),
             }
         }
     }

@@ -1,5 +1,5 @@
-//! How long an endpoint that failed is left alone, so that questions are answered at once by their words; and the one place that
-//! speaks of an outage, once when it begins and once when it is over.
+//! A circuit breaker for the embedding endpoint. After a failure it is left alone for a while, and searches use keywords only. Each
+//! outage is logged once when it begins and once when it is over.
 
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
@@ -7,20 +7,20 @@ use std::time::{Duration, Instant};
 use base::limits::EMBED_REST_SECONDS;
 use prometheus_client::metrics::counter::Counter;
 
-/// Whether an endpoint may be asked.
+/// Whether requests to an endpoint are allowed.
 pub(super) struct Breaker {
-    /// Since it failed, it is left alone until then.
+    /// After a failure, no requests before this time.
     resting_until: Mutex<Option<Instant>>,
     failures: Counter,
 }
 
 impl Breaker {
-    /// Counts what fails in `failures`.
+    /// Counts failures in `failures`.
     pub(super) fn new(failures: Counter) -> Self {
         Self { resting_until: Mutex::default(), failures }
     }
 
-    /// Whether a question may be asked now. When the rest is over, the first one tries, and the others rest on until it knows.
+    /// Whether a request is allowed now. When the pause is over, one request tries; the others wait for its result.
     pub(super) fn admits(&self, now: Instant) -> bool {
         let mut resting_until = self.resting_until.lock().unwrap_or_else(PoisonError::into_inner);
         match *resting_until {
@@ -33,21 +33,21 @@ impl Breaker {
         }
     }
 
-    /// It worked.
+    /// Reports a success.
     pub(super) fn worked(&self, model: &str) {
         if self.resting_until.lock().unwrap_or_else(PoisonError::into_inner).take().is_some() {
-            tracing::info!(model, "the embedder answers again");
+            tracing::info!(model, "embedder available again");
         }
     }
 
-    /// It did not, and why.
+    /// Reports a failure and its reason.
     pub(super) fn failed(&self, model: &str, why: &str, now: Instant) {
         self.failures.inc();
         let before = self.resting_until.lock().unwrap_or_else(PoisonError::into_inner).replace(after(now));
         if before.is_none() {
-            tracing::warn!(model, why, "the embedder cannot be used: memory answers by words, and texts wait, until it is back");
+            tracing::warn!(model, why, "embedder unavailable; memory search uses keywords only, and new texts wait");
         } else {
-            tracing::debug!(model, why, "the embedder still cannot be used");
+            tracing::debug!(model, why, "embedder still unavailable");
         }
     }
 }
@@ -61,15 +61,15 @@ mod tests {
     use super::*;
 
     #[test]
-    fn after_a_failure_one_question_tries_at_a_time() {
+    fn after_a_failure_one_request_tries_at_a_time() {
         let (failures, start) = (Counter::default(), Instant::now());
         let breaker = Breaker::new(failures.clone());
         let at = |seconds| start + Duration::from_secs(seconds);
         assert!(breaker.admits(at(0)) && breaker.admits(at(0)));
         breaker.failed("m", "down", at(0));
         assert!(!breaker.admits(at(0)) && !breaker.admits(at(EMBED_REST_SECONDS - 1)));
-        assert!(breaker.admits(at(EMBED_REST_SECONDS)), "the first tries");
-        assert!(!breaker.admits(at(EMBED_REST_SECONDS)), "the second rests on");
+        assert!(breaker.admits(at(EMBED_REST_SECONDS)), "the first request tries");
+        assert!(!breaker.admits(at(EMBED_REST_SECONDS)), "the second waits");
         breaker.failed("m", "down", at(EMBED_REST_SECONDS));
         assert!(!breaker.admits(at(2 * EMBED_REST_SECONDS - 1)));
         breaker.worked("m");

@@ -1,8 +1,8 @@
-//! An endpoint as an embedder: which texts it is sent, and whose fault it is if there are no vectors.
+//! A remote endpoint as an embedder, and how it recovers from errors.
 //!
-//! An answer without vectors may be the text's fault (too long for the model) or the endpoint's (broken, misconfigured). One word
-//! that any model can embed decides: if that works, the texts are tried one by one, each shorter and shorter, and what is refused
-//! even then is set aside; if it does not, everything waits until it does.
+//! An answer without vectors may be caused by a text (too long for the model) or by the endpoint (broken, misconfigured). A probe with
+//! one simple word decides. If the probe works, the texts are sent one by one, shortened step by step, and a text that is refused even
+//! then is skipped. If the probe fails, all texts wait until the endpoint works again.
 
 use std::time::{Duration, Instant};
 
@@ -22,10 +22,10 @@ use crate::data_folder::DataFolder;
 
 /// A word that every model can embed.
 const PROBE: &str = "memory";
-/// What is sent of a text that was refused: less each time. The last fits into any model's window.
+/// How much to send of a refused text, in decreasing order. The last size fits every model.
 const CUTS: [usize; 3] = [EMBED_CHARS_MAX, EMBED_CHARS_MAX / 4, EMBED_CHARS_MAX / 16];
 
-/// The `reason` of errors of an endpoint that cannot be used: the breaker has spoken of them already.
+/// The error's `reason` if the endpoint is unavailable. The breaker has already logged it.
 pub(super) const AWAY: &str = "embedder_away";
 
 const QUERY_PATIENCE: Duration = Duration::from_millis(EMBED_QUERY_TIMEOUT_MS);
@@ -35,18 +35,18 @@ const START_PATIENCE: Duration = Duration::from_millis(EMBED_START_TIMEOUT_MS);
 /// An embedder behind an OpenAI-compatible HTTP endpoint.
 pub(super) struct Endpoint {
     wire: Wire,
-    /// The model, where it is and its dimension: vectors under the same name can be compared.
+    /// The model, its location and its dimension. Vectors with the same name are comparable.
     model: String,
     dimension: usize,
     breaker: Breaker,
-    /// Requests are made on the server's runtime, whatever thread asks.
+    /// The server's runtime, which runs the requests for any calling thread.
     runtime: Handle,
-    /// Nobody waits for an answer any more when the server stops.
+    /// Ends waiting when the server stops.
     stopping: watch::Receiver<bool>,
 }
 
 impl Endpoint {
-    /// An endpoint whose dimension is known: by the operator's word, by asking it, or from the last start here.
+    /// Creates an endpoint. Its dimension comes from the operator, from the endpoint, or from the last start.
     pub(super) async fn connect(
         named: &EmbedEndpoint,
         folder: &DataFolder,
@@ -62,7 +62,7 @@ impl Endpoint {
         Ok(Self { wire, model, dimension, breaker: Breaker::new(failures), runtime: Handle::current(), stopping })
     }
 
-    /// Waits for an answer on a thread that may be busy, and remembers whether there was one.
+    /// Blocks until the request is done, and reports the result to the breaker.
     fn drive<T>(&self, asking: impl Future<Output = Result<T, String>>) -> Result<T> {
         let mut stopping = self.stopping.clone();
         let outcome = self.runtime.block_on(async {
@@ -80,17 +80,17 @@ impl Endpoint {
                 self.breaker.failed(&self.model, &why, Instant::now());
                 Err(unusable(why))
             }
-            None => Err(unusable("the server stops".to_owned())),
+            None => Err(unusable("the server is stopping".to_owned())),
         }
     }
 
-    /// The vectors of texts, sent together if the endpoint takes them so.
+    /// The vectors of several texts, in one request if possible.
     async fn many(&self, texts: &[&str]) -> Result<Vec<Option<Embedding>>, String> {
         let short: Vec<&str> = texts.iter().map(|text| cut(text, EMBED_CHARS_MAX)).collect();
         match self.wire.ask(&short, Some(self.dimension), BATCH_PATIENCE).await {
             Ok(vectors) => return Ok(vectors.into_iter().map(Some).collect()),
             Err(Failure::Down(why)) => return Err(why),
-            // A slow machine may manage one text where it does not manage many.
+            // A slow machine may manage a single text where it cannot manage a batch.
             Err(failure @ (Failure::Answered(_) | Failure::Late(_))) => self.probe(failure, BATCH_PATIENCE).await?,
         }
         let mut vectors = Vec::with_capacity(texts.len());
@@ -100,7 +100,7 @@ impl Endpoint {
         Ok(vectors)
     }
 
-    /// The vector of one text, or of as much of it as the endpoint takes. None if it takes nothing of it.
+    /// The vector of one text, shortened if necessary. `None` if the endpoint refuses even the shortest form.
     async fn one(&self, text: &str, patience: Duration) -> Result<Option<Embedding>, String> {
         let mut refusal = None;
         for characters in CUTS {
@@ -116,15 +116,11 @@ impl Endpoint {
         Ok(None)
     }
 
-    /// Whether it was the texts' fault: if the endpoint embeds a simple word, it was; else this is an outage, for the same reason.
+    /// Finds out whether the texts caused a failure: they did if the endpoint embeds a simple word. Otherwise this is an outage.
     async fn probe(&self, failure: Failure, patience: Duration) -> Result<(), String> {
         match self.wire.ask(&[PROBE], Some(self.dimension), patience).await {
             Ok(_) => {
-                tracing::debug!(
-                    model = self.model,
-                    why = failure.why(),
-                    "texts were refused: they are tried one by one, and shorter"
-                );
+                tracing::debug!(model = self.model, why = failure.why(), "texts refused; sending them one by one, shortened");
                 Ok(())
             }
             Err(Failure::Down(why)) => Err(why),
@@ -148,14 +144,14 @@ impl Embedder for Endpoint {
 
     fn embed(&self, text: &str) -> Result<Embedding> {
         if !self.breaker.admits(Instant::now()) {
-            return Err(unusable("it failed a moment ago".to_owned()));
+            return Err(unusable("it failed recently".to_owned()));
         }
         let vector = self.drive(async {
-            // In all: a question that is refused is tried shorter within the same time.
+            // One time limit for all attempts, including the shortened ones.
             let asking = tokio::time::timeout(QUERY_PATIENCE, self.one(text, QUERY_PATIENCE));
             asking.await.unwrap_or_else(|_| Err(format!("no answer within {} s", QUERY_PATIENCE.as_secs())))
         })?;
-        vector.ok_or_else(|| Error::invalid("query", "the embedder refuses this text"))
+        vector.ok_or_else(|| Error::invalid("query", "the embedder refused this text"))
     }
 
     fn embed_batch(&self, texts: &[&str]) -> Result<Vec<Option<Embedding>>> {
@@ -169,11 +165,11 @@ fn cut(text: &str, characters: usize) -> &str {
 }
 
 fn unusable(why: String) -> Error {
-    Error::new(Kind::Unavailable, "the embedder cannot be used now").with("reason", AWAY).logged(why)
+    Error::new(Kind::Unavailable, "embedder unavailable; retry later").with("reason", AWAY).logged(why)
 }
 
-/// How many numbers its vectors have: asked at every start, because the model behind a name may have changed, and remembered, because
-/// the next start must not need the endpoint.
+/// Finds the length of the vectors. It is asked at every start, because the model behind a name may change, and stored, because the
+/// next start must not depend on the endpoint.
 async fn learn(wire: &Wire, folder: &DataFolder) -> Result<usize> {
     let known = folder.embed_dimension(&wire.name());
     let patience = if known.is_some() { QUERY_PATIENCE } else { START_PATIENCE };
@@ -183,18 +179,14 @@ async fn learn(wire: &Wire, folder: &DataFolder) -> Result<usize> {
             Ok(dimension)
         }
         (Err(why), Some(known)) => {
-            tracing::warn!(
-                model = wire.name(),
-                why,
-                "the embedder cannot be asked: its vectors are taken to be as long as before"
-            );
+            tracing::warn!(model = wire.name(), why, "embedder unavailable; using the vector length of the last start");
             Ok(known)
         }
         (Err(why), None) => Err(Error::new(
             Kind::Unavailable,
             format!(
-                "the embedder {} cannot be asked how many numbers its vectors have ({why}): start it, correct --embed-url, \
-                 or say how many with --embed-dimension",
+                "cannot ask the embedder {} for the length of its vectors ({why}); start it, correct --embed-url, \
+                 or set the length with --embed-dimension",
                 wire.name()
             ),
         )),
@@ -205,20 +197,20 @@ async fn asked(wire: &Wire, patience: Duration) -> Result<usize, String> {
     let vectors = wire.ask(&[PROBE], None, patience).await.map_err(Failure::why)?;
     match vectors.first().map_or(0, |vector| vector.len()) {
         dimension if dimension > EMBED_DIMENSION_MAX => {
-            Err(format!("its vectors have {dimension} numbers, and {EMBED_DIMENSION_MAX} is the most"))
+            Err(format!("its vectors have {dimension} numbers; at most {EMBED_DIMENSION_MAX} are supported"))
         }
         dimension => Ok(dimension),
     }
 }
 
-/// Asks an endpoint for a vector and says the name under which its vectors are kept.
+/// Asks an endpoint for a vector and returns the name that its vectors are stored under.
 pub async fn ask_embedder(endpoint: &EmbedEndpoint) -> Result<String> {
     let wire = Wire::new(endpoint)?;
     let dimension = asked(&wire, START_PATIENCE).await.map_err(|why| Error::new(Kind::Unavailable, why))?;
     match endpoint.dimension.map(|dimension| dimension.get() as usize) {
         Some(said) if said != dimension => Err(Error::new(
             Kind::Unavailable,
-            format!("its vectors have {dimension} numbers and not {said}: correct --embed-dimension"),
+            format!("its vectors have {dimension} numbers instead of {said}; correct --embed-dimension"),
         )),
         _ => Ok(format!("{}/{dimension}", wire.name())),
     }

@@ -1,15 +1,15 @@
-//! What makes vectors of texts: the bundled model, or an endpoint elsewhere if the operator named one.
+//! Embedding of texts by the bundled model, or by a remote endpoint if the operator configured one.
 //!
-//! An endpoint may be down, slow, or talk nonsense. Then questions are answered by their words, texts wait in their rows, and the
-//! server is as ready as before: nothing here may hold up a call for longer than [`EMBED_QUERY_TIMEOUT_MS`], or lose a text.
+//! An endpoint may be down, slow, or answer nonsense. Then searches use keywords only, texts wait in their rows, and the server stays
+//! ready. No call may wait longer than [`EMBED_QUERY_TIMEOUT_MS`], and no text may be lost.
 //!
-//! | room | holds |
+//! | module | contents |
 //! |---|---|
-//! | `queue` | the task that embeds what waits |
-//! | `endpoint` | an endpoint as an embedder: which texts are sent, and whose fault it is if there are no vectors |
-//! | `wire` | one request and its answer: address, key, limits |
-//! | `answer` | what an answer must look like |
-//! | `breaker` | how long an endpoint that failed is left alone |
+//! | `queue` | the background task that embeds waiting texts |
+//! | `endpoint` | an endpoint as an embedder, and its error recovery |
+//! | `wire` | one HTTP request and its answer: address, key, limits |
+//! | `answer` | parsing of answers |
+//! | `breaker` | the pause after a failure |
 //!
 //! [`EMBED_QUERY_TIMEOUT_MS`]: base::limits::EMBED_QUERY_TIMEOUT_MS
 
@@ -35,7 +35,7 @@ use endpoint::Endpoint;
 pub use endpoint::ask_embedder;
 pub(crate) use queue::run;
 
-/// The indexes of this server: one embedder for all, and word caches in the data folder.
+/// The indexes of this server, with one embedder for all orgs and with keyword caches in the data folder.
 pub(crate) async fn indexes(
     config: &Config,
     folder: &DataFolder,
@@ -45,7 +45,7 @@ pub(crate) async fn indexes(
     let embedder: Arc<dyn Embedder> = match &config.embed_endpoint {
         Some(named) => {
             let endpoint = Endpoint::connect(named, folder, failures, stopping).await?;
-            tracing::info!(model = endpoint.model(), "texts are embedded by an endpoint");
+            tracing::info!(model = endpoint.model(), "using a remote embedder");
             Arc::new(Cached::new(endpoint, QUERY_VECTOR_CACHE_MAX))
         }
         None => Arc::new(Cached::new(MiniLm::bundled()?, QUERY_VECTOR_CACHE_MAX)),

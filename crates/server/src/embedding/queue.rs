@@ -1,5 +1,4 @@
-//! Vectors behind everyone's back: one task that embeds what was just remembered, and finds what nobody told it of. It is also
-//! where word caches are committed.
+//! A background task that embeds new texts, and finds texts that were left over. It also commits the keyword caches.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -13,10 +12,10 @@ use tokio::time::{Instant, sleep_until};
 use super::endpoint::AWAY;
 use crate::state::Shared;
 
-/// Texts of a project between two lines in the log: enough that everyday work leaves none.
+/// Texts of a project between two log lines, so that everyday work logs none.
 const REPORT_TEXTS: u64 = 1_000;
 
-/// Works until `stopping` turns true. What was not done waits in the rows for the next start.
+/// Runs until `stopping` turns true. The remaining texts wait in their rows for the next start.
 pub(crate) async fn run(state: Shared, mut stopping: watch::Receiver<bool>) {
     let work = async {
         let mut queue = Queue::default();
@@ -33,13 +32,13 @@ pub(crate) async fn run(state: Shared, mut stopping: watch::Receiver<bool>) {
                 () = told => queue.embed_told(&state).await,
                 () = sleep_until(sweep_at) => {
                     if let Err(error) = find_untold(&state).await {
-                        tracing::warn!(%error, "what waits to be embedded could not be found");
+                        tracing::warn!(%error, "cannot find the texts to embed");
                     }
                     sweep_at = Instant::now() + Duration::from_secs(EMBED_SWEEP_SECONDS);
                 }
                 () = sleep_until(flush_at) => {
                     let indexes = Arc::clone(&state.services.indexes);
-                    // A flush that panics has been logged by the runtime; the next one tries again.
+                    // The runtime logs a panic in a flush. The next flush tries again.
                     let _ = tokio::task::spawn_blocking(move || indexes.flush()).await;
                     flush_at = Instant::now() + Duration::from_secs(INDEX_FLUSH_SECONDS);
                 }
@@ -52,16 +51,16 @@ pub(crate) async fn run(state: Shared, mut stopping: watch::Receiver<bool>) {
     }
 }
 
-/// The projects where something waits, and whether the embedder is left alone for a while.
+/// The projects with waiting texts, and the current pause.
 #[derive(Default)]
 struct Queue {
     projects: HashMap<(OrgId, ProjectId), Progress>,
-    /// Rounds in a row that failed.
+    /// Consecutive failed rounds.
     failures: u32,
     resume_at: Option<Instant>,
 }
 
-/// How far a project has come since something last waited in it.
+/// A project's progress since its queue was last empty.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct Progress {
     done: u64,
@@ -69,8 +68,8 @@ struct Progress {
 }
 
 impl Queue {
-    /// One batch for each project that has something waiting, in turn: a project with a long queue holds up no other. After a failure
-    /// everything waits for a while, longer each time.
+    /// Embeds one batch of each project with waiting texts, so that a long queue delays no other project. After a failure everything
+    /// pauses, longer each time.
     async fn embed_told(&mut self, state: &Shared) {
         let pending = &state.services.indexes.pending;
         let told = pending.take();
@@ -87,11 +86,11 @@ impl Queue {
                     pending.tell(org, project);
                     let is_known = self.failures > 0 || error.data().get("reason").is_some_and(|reason| reason == AWAY);
                     if is_known {
-                        tracing::debug!(%org, %project, %error, "texts could not be embedded; they are tried again");
+                        tracing::debug!(%org, %project, %error, "embedding failed; retrying");
                     } else {
-                        tracing::warn!(%org, %project, %error, "texts could not be embedded; they are tried again");
+                        tracing::warn!(%org, %project, %error, "embedding failed; retrying");
                     }
-                    // What cannot be reached is out of reach for the other projects, too.
+                    // If the embedder is unavailable, it is so for the other projects too.
                     if error.kind() == Kind::Unavailable {
                         break;
                     }
@@ -104,34 +103,34 @@ impl Queue {
         state.metrics.embed_waiting(self.projects.values().map(|progress| progress.left).sum());
     }
 
-    /// Counts what waits in a project: now and then only, because counting a long queue takes about as long as embedding a text.
+    /// Counts the waiting texts of a project. Only now and then, because counting a long queue takes about as long as embedding a text.
     async fn count(&mut self, state: &Shared, org: &OrgId, project: &ProjectId) {
         let progress = self.projects.entry((*org, *project)).or_default();
         if progress.left > 0 && self.failures == 0 {
             return;
         }
-        let access = state.guard.operator_access(org);
-        // Rows that cannot be read are spoken of when they are to be embedded.
-        if let Ok(left) = state.services.indexes.waiting(access.rows(), project).await {
+        let change = state.guard.upkeep(org);
+        // Unreadable rows are reported when they are embedded.
+        if let Ok(left) = state.services.indexes.waiting(change.as_ref(), project).await {
             progress.left = left;
         }
     }
 
     async fn embed(&mut self, state: &Shared, org: &OrgId, project: &ProjectId) -> Result<usize> {
-        let (access, indexes) = (state.guard.operator_access(org), &state.services.indexes);
-        let embedded = indexes.embed_some(access.rows(), project).await?;
+        let (change, indexes) = (state.guard.upkeep(org), &state.services.indexes);
+        let embedded = indexes.embed_some(&change, project).await?;
         let progress = self.projects.entry((*org, *project)).or_default();
         let done = *progress;
         match progress.advance(embedded as u64) {
             Step::Quiet => {}
             Step::Report => {
-                progress.left = indexes.waiting(access.rows(), project).await?;
-                tracing::info!(%org, %project, embedded = progress.done, waiting = progress.left, "texts are being embedded");
+                progress.left = indexes.waiting(change.as_ref(), project).await?;
+                tracing::info!(%org, %project, embedded = progress.done, waiting = progress.left, "embedding texts");
             }
             Step::End => {
                 self.projects.remove(&(*org, *project));
                 if done.done >= REPORT_TEXTS {
-                    tracing::info!(%org, %project, embedded = done.done, "all texts are embedded");
+                    tracing::info!(%org, %project, embedded = done.done, "all texts embedded");
                 }
             }
         }
@@ -139,7 +138,7 @@ impl Queue {
     }
 }
 
-/// What follows from a batch.
+/// The next step after a batch.
 #[derive(Debug, PartialEq, Eq)]
 enum Step {
     Quiet,
@@ -159,20 +158,19 @@ impl Progress {
     }
 }
 
-/// How long to wait after so many failures in a row.
+/// The pause after a number of consecutive failures.
 fn pause(failures: u32) -> Option<Duration> {
     let doubled = failures.checked_sub(1).map(|times| EMBED_PAUSE_FIRST_MS.saturating_mul(2_u64.saturating_pow(times)))?;
     Some(Duration::from_millis(doubled.min(EMBED_PAUSE_MAX_MS)))
 }
 
-/// What a node left when it stopped, and what another model had embedded.
+/// Finds texts that a stopped node left over, and texts embedded with another model.
 async fn find_untold(state: &Shared) -> Result<()> {
     let mut page = PageRequest { rows: PAGE_ROWS_MAX, after: None };
     loop {
         let orgs = state.guard.orgs().list(&page).await?;
         for org in &orgs.items {
-            let access = state.guard.operator_access(&org.id);
-            for project in state.services.indexes.find_waiting(access.rows()).await? {
+            for project in state.services.indexes.find_waiting(&state.guard.upkeep(&org.id)).await? {
                 state.services.indexes.pending.tell(org.id, project);
             }
         }
@@ -196,7 +194,7 @@ mod tests {
     }
 
     #[test]
-    fn every_thousand_texts_are_worth_a_line() {
+    fn progress_is_logged_every_thousand_texts() {
         let mut progress = Progress { done: 0, left: 2_010 };
         let steps: Vec<_> = (0..126).map(|_| progress.advance(16)).collect();
         assert_eq!(steps.iter().filter(|step| **step == Step::Report).count(), 2);

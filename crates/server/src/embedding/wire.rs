@@ -1,4 +1,4 @@
-//! One request to an embeddings endpoint, and its answer. The key is sent and never said: not in an error, not in a log.
+//! One request to an embeddings endpoint, and its answer. The key is never shown in an error or a log.
 
 use std::time::Duration;
 
@@ -12,22 +12,22 @@ use serde_json::{Value, json};
 use super::answer;
 use crate::config::{EmbedEndpoint, EmbedKey};
 
-/// Characters of what an endpoint says of its failure that are passed on.
+/// How many characters of an endpoint's error message are passed on.
 const REASON_CHARS_MAX: usize = 200;
 
 /// Why there are no vectors.
 #[derive(Debug)]
 pub(super) enum Failure {
-    /// It answered, but with none for these texts. Others it may embed.
+    /// It answered without vectors for these texts. Other texts may work.
     Answered(String),
     /// It did not answer in time.
     Late(String),
-    /// It cannot be asked now, whatever the text.
+    /// It is unavailable, whatever the text.
     Down(String),
 }
 
 impl Failure {
-    /// In words.
+    /// The reason as text.
     pub(super) fn why(self) -> String {
         match self {
             Failure::Answered(why) | Failure::Late(why) | Failure::Down(why) => why,
@@ -35,52 +35,52 @@ impl Failure {
     }
 }
 
-/// Where an endpoint is, and how it is asked.
+/// The HTTP client of an endpoint.
 pub(super) struct Wire {
     client: Client,
     url: Url,
-    /// Host, port and path, as they stand in the name of the model.
+    /// Host, port and path, as part of the model's stored name.
     place: String,
     model: String,
-    /// Asked of it only if the operator named one: not every endpoint knows the member.
+    /// Sent only if the operator configured it, because not every endpoint supports the member.
     dimensions: Option<usize>,
     key: Option<String>,
 }
 
 impl Wire {
-    /// Checks what the operator said. Nobody is asked yet.
+    /// Validates the operator's settings. Sends nothing.
     pub(super) fn new(endpoint: &EmbedEndpoint) -> Result<Self> {
         let (url, place) = address(&endpoint.url)?;
         let model = endpoint.model.trim().to_owned();
         if model.is_empty() || model.chars().count() > 200 || model.chars().any(char::is_control) {
             return Err(Error::invalid(
                 "embed_model",
-                "an embedder's model has a name of 1 to 200 characters: correct --embed-model",
+                "the embedder's model name must have 1 to 200 characters; correct --embed-model",
             ));
         }
         let dimensions = endpoint.dimension.map(|dimension| dimension.get() as usize);
         if dimensions.is_some_and(|dimension| dimension > EMBED_DIMENSION_MAX) {
-            let message = format!("vectors have at most {EMBED_DIMENSION_MAX} numbers: correct --embed-dimension");
+            let message = format!("vectors may have at most {EMBED_DIMENSION_MAX} numbers; correct --embed-dimension");
             return Err(Error::invalid("embed_dimension", message));
         }
-        // Fails when there is one already, which is as good.
+        // Fails only if a provider is already installed.
         let _ = rustls::crypto::ring::default_provider().install_default();
         let client = Client::builder()
-            // An address that the operator did not name gets no texts and no key.
+            // No redirects, so that texts and the key go only to the configured address.
             .redirect(redirect::Policy::none())
             .no_proxy()
             .user_agent(concat!("toolcrib/", env!("CARGO_PKG_VERSION")))
             .build()
-            .map_err(|error| Error::new(Kind::Unavailable, format!("HTTP cannot be set up: {error}")))?;
+            .map_err(|error| Error::new(Kind::Unavailable, format!("cannot set up HTTP: {error}")))?;
         Ok(Self { client, url, place, model, dimensions, key: read_key(&endpoint.key)? })
     }
 
-    /// The model and where it is: `nomic-embed-text@127.0.0.1:11434/v1`.
+    /// The model and its location: `nomic-embed-text@127.0.0.1:11434/v1`.
     pub(super) fn name(&self) -> String {
         format!("{}@{}", self.model, self.place)
     }
 
-    /// The vectors of `texts` in their order. Without a known dimension they may have any.
+    /// The vectors of `texts`, in order. Without a known dimension, any length is accepted.
     pub(super) async fn ask(
         &self,
         texts: &[&str],
@@ -93,8 +93,8 @@ impl Wire {
         }
         let mut request = self.client.post(self.url.clone()).timeout(patience).header(CONTENT_TYPE, "application/json");
         if let Some(key) = &self.key {
-            let mut value =
-                HeaderValue::try_from(format!("Bearer {key}")).map_err(|_| Failure::Down("its key cannot be sent".into()))?;
+            let mut value = HeaderValue::try_from(format!("Bearer {key}"))
+                .map_err(|_| Failure::Down("its key contains invalid characters".into()))?;
             value.set_sensitive(true);
             request = request.header(AUTHORIZATION, value);
         }
@@ -104,7 +104,7 @@ impl Wire {
         let mut bytes = Vec::new();
         while let Some(chunk) = response.chunk().await.map_err(failed)? {
             if bytes.len() + chunk.len() > EMBED_ANSWER_BYTES_MAX {
-                return Err(Failure::Answered(format!("its answer has more than {EMBED_ANSWER_BYTES_MAX} bytes")));
+                return Err(Failure::Answered(format!("its answer is larger than {EMBED_ANSWER_BYTES_MAX} bytes")));
             }
             bytes.extend_from_slice(&chunk);
         }
@@ -114,21 +114,21 @@ impl Wire {
         answer::parse(&bytes, texts.len(), dimension).map_err(Failure::Answered)
     }
 
-    /// What an answer other than 2xx means.
+    /// The failure for an answer with a status other than 2xx.
     fn refusal(&self, status: StatusCode, body: &[u8]) -> Failure {
         let code = status.as_u16();
         match code {
-            300..400 => Failure::Down(format!("it answered {code}, and redirects are not followed: correct --embed-url")),
-            // Not what it says: some repeat the key there.
-            401 | 403 => Failure::Down(format!("it answered {code}: check --embed-key-file or TOOLCRIB_EMBED_KEY")),
-            404 => Failure::Down(format!("it answered 404{}: check --embed-url and --embed-model", self.reason(body))),
-            // A text that is too long is refused with any of these; 500 is what llama.cpp says.
+            300..400 => Failure::Down(format!("it answered {code}, and redirects are not followed; correct --embed-url")),
+            // Without its message, because some endpoints repeat the key there.
+            401 | 403 => Failure::Down(format!("it answered {code}; check --embed-key-file or TOOLCRIB_EMBED_KEY")),
+            404 => Failure::Down(format!("it answered 404{}; check --embed-url and --embed-model", self.reason(body))),
+            // A text that is too long gets one of these; llama.cpp answers 500.
             400 | 413 | 422 | 500 => Failure::Answered(format!("it answered {code}{}", self.reason(body))),
             _ => Failure::Down(format!("it answered {code}{}", self.reason(body))),
         }
     }
 
-    /// What the endpoint says of its failure, if it says it in the usual way.
+    /// The endpoint's error message, if it has a common format.
     fn reason(&self, body: &[u8]) -> String {
         let Ok(body) = serde_json::from_slice::<Value>(body) else {
             return String::new();
@@ -143,13 +143,13 @@ impl Wire {
     }
 }
 
-/// Where requests go, and the same without scheme for the name of the model.
+/// The request URL, and the same without the scheme for the model's stored name.
 fn address(base: &str) -> Result<(Url, String)> {
-    // The url is not repeated: it may hold a password.
+    // The URL is not repeated in the error, because it may contain a password.
     let wrong = || {
         Error::invalid(
             "embed_url",
-            "an embedder's url is http://host/v1 or https://host/v1, without a user, a query or a fragment: correct --embed-url",
+            "the embedder's URL must be http://host/v1 or https://host/v1, without a user, query or fragment; correct --embed-url",
         )
     };
     let mut url = Url::parse(base.trim()).map_err(|_| wrong())?;
@@ -164,23 +164,26 @@ fn address(base: &str) -> Result<(Url, String)> {
     Ok((url, place))
 }
 
-/// The key, fit for a header.
+/// Reads the key and checks that it fits in a header.
 fn read_key(key: &EmbedKey) -> Result<Option<String>> {
     let text = match key {
         EmbedKey::None => return Ok(None),
         EmbedKey::Given(key) => key.clone(),
         EmbedKey::File(path) => std::fs::read_to_string(path).map_err(|error| {
-            Error::new(Kind::Unavailable, format!("the embedder's key file {} cannot be read: {error}", path.display()))
+            Error::new(Kind::Unavailable, format!("cannot read the embedder's key file {}: {error}", path.display()))
         })?,
     };
     let key = text.trim();
     if key.is_empty() || !key.chars().all(|c| c.is_ascii_graphic()) {
-        return Err(Error::invalid("embed_key_file", "an embedder's key is one line of printable characters without spaces"));
+        return Err(Error::invalid(
+            "embed_key_file",
+            "the embedder's key must be one line of printable characters without spaces",
+        ));
     }
     Ok(Some(key.to_owned()))
 }
 
-/// What went wrong on the way.
+/// Describes a transport error.
 fn said(error: reqwest::Error, patience: Duration) -> Failure {
     if error.is_timeout() {
         return Failure::Late(format!("no answer within {} s", patience.as_secs()));
@@ -190,7 +193,7 @@ fn said(error: reqwest::Error, patience: Duration) -> Failure {
     while let Some(cause) = source.source() {
         source = cause;
     }
-    Failure::Down(format!("cannot be reached: {source}"))
+    Failure::Down(format!("unreachable: {source}"))
 }
 
 #[cfg(test)]
@@ -208,7 +211,7 @@ mod tests {
     }
 
     #[test]
-    fn requests_go_below_the_base_and_names_say_where_that_is() {
+    fn url_and_name_are_derived_from_the_base() {
         for (base, url, place) in [
             ("http://127.0.0.1:11434/v1", "http://127.0.0.1:11434/v1/embeddings", "127.0.0.1:11434/v1"),
             (" https://api.example/v1/ ", "https://api.example/v1/embeddings", "api.example/v1"),
@@ -227,7 +230,7 @@ mod tests {
     }
 
     #[test]
-    fn a_reason_is_short_printable_and_without_the_key() {
+    fn reason_is_short_and_printable_and_omits_the_key() {
         let wire = wire("sk-very-secret");
         for (status, body, expected) in [
             (400, r#"{"error": {"message": "8192 tokens\u0007 at most", "type": "x"}}"#, "it answered 400: 8192 tokens  at most"),
@@ -237,9 +240,9 @@ mod tests {
             (
                 401,
                 r#"{"error": {"message": "bad key sk-ver***ret"}}"#,
-                "it answered 401: check --embed-key-file or TOOLCRIB_EMBED_KEY",
+                "it answered 401; check --embed-key-file or TOOLCRIB_EMBED_KEY",
             ),
-            (302, "", "it answered 302, and redirects are not followed: correct --embed-url"),
+            (302, "", "it answered 302, and redirects are not followed; correct --embed-url"),
         ] {
             let failure = wire.refusal(StatusCode::from_u16(status).unwrap(), body.as_bytes());
             assert_eq!(matches!(failure, Failure::Answered(_)), [400, 500].contains(&status), "{status}");
@@ -250,7 +253,7 @@ mod tests {
     }
 
     #[test]
-    fn a_key_is_one_word_and_is_never_shown() {
+    fn key_must_be_one_word_and_is_never_shown() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("key");
         std::fs::write(&path, "sk-1\n").unwrap();

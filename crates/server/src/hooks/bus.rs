@@ -1,4 +1,4 @@
-//! The bus itself: subscribers are fixed at the start and told in turn, on the thread of the call.
+//! The hook bus. Subscribers are fixed at the start and called one after another, on the call's own thread.
 
 use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -8,13 +8,13 @@ use prometheus_client::metrics::counter::Counter;
 
 use super::event::VerbEvent;
 
-/// Someone who wants to know of calls as they happen.
+/// A subscriber of the hook bus.
 pub trait Subscriber: Send + Sync {
-    /// Told of one event. The call waits meanwhile: count, set a flag, send to a channel that never blocks, and no more.
+    /// Handles one event. The call waits for it, so only count, set a flag, or send to a channel without blocking.
     fn on(&self, event: &VerbEvent<'_>);
 }
 
-/// Those whom a server is started with.
+/// The subscribers that a server is started with.
 #[derive(Clone, Default)]
 pub struct Subscribers(pub Vec<Arc<dyn Subscriber>>);
 
@@ -31,17 +31,17 @@ pub(crate) struct Bus {
 }
 
 impl Bus {
-    /// A bus whose subscribers' panics are counted in `panics`.
+    /// Creates a bus that counts panics of its subscribers in `panics`.
     pub(crate) fn new(subscribers: Vec<Arc<dyn Subscriber>>, panics: Counter) -> Self {
         Self { subscribers, panics }
     }
 
-    /// Tells everyone. Whoever panics has had their turn; neither the call nor the others notice.
+    /// Sends an event to all subscribers. A panic in one affects neither the call nor the others.
     pub(crate) fn emit(&self, event: &VerbEvent<'_>) {
         for subscriber in &self.subscribers {
             if catch_unwind(AssertUnwindSafe(|| subscriber.on(event))).is_err() {
                 self.panics.inc();
-                tracing::error!(phase = event.phase.word(), verb = event.verb, "a subscriber of the hook bus panicked");
+                tracing::error!(phase = event.phase.word(), verb = event.verb, "hook bus subscriber panicked");
             }
         }
     }

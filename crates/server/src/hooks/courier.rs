@@ -1,6 +1,6 @@
-//! Takes messages to receivers: signed, without redirects, and only to addresses that a server may talk to.
+//! Delivers webhook messages: signed, without following redirects, and only to allowed addresses.
 
-use std::net::{IpAddr, SocketAddr};
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
@@ -14,7 +14,10 @@ use sha2::Sha256;
 
 use super::message::Message;
 
-/// Which addresses may be connected to.
+/// The addresses of `localhost`.
+const LOOPBACK: [IpAddr; 2] = [IpAddr::V4(Ipv4Addr::LOCALHOST), IpAddr::V6(Ipv6Addr::LOCALHOST)];
+
+/// The networks that webhooks may connect to in addition to public addresses.
 #[derive(Clone, Default)]
 struct Rule(Arc<[Network]>);
 
@@ -24,36 +27,41 @@ impl Rule {
     }
 }
 
-/// The client of all webhooks.
+/// The HTTP client for all webhooks.
 pub(crate) struct Courier {
     rule: Rule,
-    /// Made when it is first needed: reading the machine's certificates takes a while.
+    /// Created on first use, because loading the system's certificates takes a while.
     client: OnceLock<Result<Client, String>>,
 }
 
 impl Courier {
-    /// A courier that may also go to `networks`, which need not be public.
+    /// Creates a courier that may also connect to the non-public `networks`.
     pub(crate) fn new(networks: &[Network]) -> Self {
         Self { rule: Rule(networks.into()), client: OnceLock::new() }
     }
 
-    /// The address of a receiver, or what is wrong with it.
+    /// Parses and checks a receiver's URL.
     pub(crate) fn checked(&self, url: &str) -> Result<Url, String> {
-        let wrong = || "a webhook's url is https://host/… or http://host/…, without a user or a fragment".to_owned();
+        let wrong = || "a webhook's URL must be https://host/… or http://host/…, without a user or fragment".to_owned();
         let parsed = Url::parse(url).map_err(|_| wrong())?;
         let plain = parsed.username().is_empty() && parsed.password().is_none() && parsed.fragment().is_none();
         let host = parsed.host_str().filter(|host| !host.is_empty()).ok_or_else(wrong)?;
         if !plain || !matches!(parsed.scheme(), "http" | "https") {
             return Err(wrong());
         }
-        // A name is looked up when it is connected to, and checked there.
-        match host.trim_matches(['[', ']']).parse::<IpAddr>() {
-            Ok(address) if !self.rule.allows(address) => Err(refused(host)),
-            _ => Ok(parsed),
+        // Host names are resolved and checked when connecting.
+        let written = host.trim_matches(['[', ']']).parse::<IpAddr>().map(|address| vec![address]);
+        // This name always means this machine, so it can be checked now.
+        let name = host.trim_end_matches('.');
+        let is_this_machine = name == "localhost" || name.ends_with(".localhost");
+        let known = written.unwrap_or_else(|_| if is_this_machine { LOOPBACK.to_vec() } else { Vec::new() });
+        if !known.is_empty() && !known.iter().any(|address| self.rule.allows(*address)) {
+            return Err(refused(host));
         }
+        Ok(parsed)
     }
 
-    /// Delivers one message. Anything but an answer of 2xx in time is a failure.
+    /// Delivers one message. Anything but a 2xx answer in time is a failure.
     pub(crate) async fn deliver(&self, url: &str, secret: &str, message: &Message, now: Timestamp) -> Result<(), String> {
         let url = self.checked(url)?;
         let client = self.client.get_or_init(|| build(self.rule.clone())).as_ref().map_err(Clone::clone)?;
@@ -71,7 +79,7 @@ impl Courier {
         if !status.is_success() {
             return Err(format!("the receiver answered {}", status.as_u16()));
         }
-        // Read, so that the connection can be used again. What it says does not matter.
+        // The body is read so that the connection can be reused. Its content does not matter.
         let mut read = 0;
         while let Ok(Some(chunk)) = response.chunk().await {
             read += chunk.len();
@@ -83,10 +91,10 @@ impl Courier {
     }
 }
 
-/// `v1,` and the base64 of HMAC-SHA256 over `id.timestamp.body`. The key is what the secret holds behind its prefix, read as
-/// base64, as the libraries of the Standard Webhooks convention read it.
+/// `v1,` and the base64 of HMAC-SHA256 over `id.timestamp.body`. The key is the secret without its prefix, decoded from base64, as in
+/// the Standard Webhooks convention.
 fn sign(secret: &str, id: &str, timestamp: &str, body: &str) -> Result<String, String> {
-    let unusable = || "the signing secret cannot be used: rotate it".to_owned();
+    let unusable = || "invalid signing secret; rotate it".to_owned();
     let key = STANDARD.decode(secret.strip_prefix("whsec_").unwrap_or(secret)).map_err(|_| unusable())?;
     let mut mac = Hmac::<Sha256>::new_from_slice(&key).map_err(|_| unusable())?;
     for part in [id, ".", timestamp, ".", body] {
@@ -96,19 +104,19 @@ fn sign(secret: &str, id: &str, timestamp: &str, body: &str) -> Result<String, S
 }
 
 fn build(rule: Rule) -> Result<Client, String> {
-    // Fails when there is one already, which is as good.
+    // Fails only if a provider is already installed.
     let _ = rustls::crypto::ring::default_provider().install_default();
     let client = Client::builder()
         .timeout(Duration::from_millis(limits::WEBHOOK_TIMEOUT_MS))
         .redirect(redirect::Policy::none())
-        // A proxy would be asked for addresses that this server must not reach.
+        // A proxy could reach addresses that this server must not reach.
         .no_proxy()
         .dns_resolver(Arc::new(Guarded(rule)))
         .user_agent(concat!("toolcrib/", env!("CARGO_PKG_VERSION")));
-    client.build().map_err(|error| format!("HTTP cannot be set up: {error}"))
+    client.build().map_err(|error| format!("cannot set up HTTP: {error}"))
 }
 
-/// What went wrong on the way, without the address, which may hold a secret.
+/// Describes a transport error, without the URL, which may contain a secret.
 fn said(error: reqwest::Error) -> String {
     if error.is_timeout() {
         return format!("no answer within {} s", limits::WEBHOOK_TIMEOUT_MS / 1_000);
@@ -118,14 +126,14 @@ fn said(error: reqwest::Error) -> String {
     while let Some(cause) = source.source() {
         source = cause;
     }
-    format!("cannot be reached: {source}")
+    format!("unreachable: {source}")
 }
 
 fn refused(host: &str) -> String {
-    format!("{host} is no public address: the server's operator may allow its network with --allow-webhook-net")
+    format!("{host} is not a public address; the operator can allow its network with --allow-webhook-net")
 }
 
-/// Looks names up and gives only addresses that may be connected to: the connection goes to what was checked.
+/// Resolves names and returns only allowed addresses, so that the connection goes to a checked address.
 struct Guarded(Rule);
 
 impl Resolve for Guarded {
@@ -149,7 +157,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn addresses_are_checked_before_anyone_is_called() {
+    fn url_is_checked_before_connecting() {
         let courier = Courier::new(&["10.1.0.0/16".parse().unwrap()]);
         for good in ["https://hooks.example/x?y=z", "http://10.1.2.3:8080/", "https://8.8.8.8/"] {
             assert!(courier.checked(good).is_ok(), "{good}");
@@ -172,22 +180,27 @@ mod tests {
             "http://10.2.0.1/",
             "http://169.254.169.254/latest/meta-data",
             "http://0/",
+            "http://localhost:8080/hook",
+            "http://LocalHost./",
+            "http://app.localhost/",
         ] {
             assert!(courier.checked(bad).is_err(), "{bad}");
         }
+        let nearby = Courier::new(&["127.0.0.0/8".parse().unwrap()]);
+        assert!(nearby.checked("http://localhost:8080/hook").is_ok() && nearby.checked("http://notlocalhost.example/").is_ok());
     }
 
     #[tokio::test]
-    async fn a_name_of_this_machine_is_refused_when_it_is_connected_to() {
+    async fn localhost_is_refused_on_connect() {
         let message = Message { id: "evt_1".into(), message_type: "x".into(), body: "{}".into() };
         let secret = format!("whsec_{}", "ab".repeat(32));
         let error = Courier::new(&[]).deliver("http://localhost:9/", &secret, &message, Timestamp::from_ms(0)).await.unwrap_err();
-        assert!(error.contains("localhost is no public address"), "{error}");
+        assert!(error.contains("localhost is not a public address"), "{error}");
     }
 
-    /// The convention's own example, so that its libraries agree with us.
+    /// The convention's own example, so that receivers' libraries accept our signatures.
     #[test]
-    fn signatures_are_those_of_the_convention() {
+    fn signature_matches_the_standard_webhooks_example() {
         let signed = sign(
             "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw",
             "msg_p5jXN8AQM9LWM0D4loKWxJek",

@@ -1,73 +1,73 @@
-//! What the bus carries: each call, before it runs, after it has run, and where it went wrong.
+//! Events of the hook bus: each call before it runs, after it ran, and on errors.
 
 use base::{OrgId, SessionId, Timestamp};
-use guard::CallRecord;
+use guard::{CallRecord, HookPhase};
 use serde::ser::SerializeMap;
 use serde::{Serialize, Serializer};
 use serde_json::value::RawValue;
 
-/// A moment in the life of a call.
+/// A phase in the life of a call.
 #[derive(Clone, Debug)]
 pub struct VerbEvent<'c> {
-    /// Which moment.
+    /// The phase.
     pub phase: Phase,
-    /// The tool's canonical name, or what was asked for when there is no such tool.
+    /// The tool's canonical name, or the requested name if there is no such tool.
     pub verb: &'c str,
-    /// The name that was asked for, where that is another.
+    /// The requested name, if it is another spelling.
     pub legacy_alias: Option<&'c str>,
     /// The tenant.
     pub org_id: OrgId,
-    /// The peer agent that is called, if one is.
+    /// The called peer agent, if any.
     pub agent_card_id: Option<&'c str>,
-    /// Where that peer is.
+    /// The peer's URL.
     pub agent_url: Option<&'c str>,
-    /// Which of its skills.
+    /// The called skill.
     pub skill_id: Option<&'c str>,
     /// The session, on the session door.
     pub session_id: Option<SessionId>,
-    /// The arguments as they were sent. In the clear: they must not be written down.
+    /// The arguments as sent, in clear text. They must not be stored.
     pub args: Option<&'c RawValue>,
-    /// When this event was sent.
+    /// When the event was sent.
     pub emitted_at: Timestamp,
-    /// What is known of the call so far.
+    /// The call's record so far.
     pub call: &'c CallRecord,
 }
 
-/// Which moment an event tells of.
+/// The phase of an event.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Phase {
     /// The gate has decided.
     PreVerb {
-        /// It said no: nothing will be done.
+        /// The gate denied the call, so it does not run.
         denied: bool,
     },
-    /// What was let in has run.
+    /// The admitted call has run.
     PostVerb {
-        /// How it went.
+        /// Its outcome.
         outcome: EventOutcome,
-        /// How long it took.
+        /// Its duration.
         duration_ms: f64,
     },
-    /// It was refused, failed, or was cancelled.
+    /// The call was refused, failed or was cancelled.
     VerbError(VerbError),
 }
 
-/// How a call that was let in went.
+/// The outcome of an admitted call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum EventOutcome {
-    /// It answered.
+    /// It succeeded.
     Completed,
-    /// It did not, or answered that it failed.
+    /// It failed, or the tool reported a failure.
     Failed,
 }
 
-/// What went wrong.
+/// An error of a call.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct VerbError {
-    /// The JSON-RPC code of the answer, where there was one.
+    /// The JSON-RPC error code, if the answer had one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub code: Option<i64>,
-    /// What the caller was told.
+    /// The message for the caller.
     pub message: String,
 }
 
@@ -75,15 +75,15 @@ impl Phase {
     /// The phase's name.
     pub const fn word(&self) -> &'static str {
         match self {
-            Phase::PreVerb { .. } => "pre-verb",
-            Phase::PostVerb { .. } => "post-verb",
-            Phase::VerbError(_) => "verb-error",
+            Phase::PreVerb { .. } => HookPhase::PreVerb.word(),
+            Phase::PostVerb { .. } => HookPhase::PostVerb.word(),
+            Phase::VerbError(_) => HookPhase::VerbError.word(),
         }
     }
 }
 
 impl EventOutcome {
-    /// The word in events.
+    /// The outcome's name in events.
     pub const fn word(self) -> &'static str {
         match self {
             EventOutcome::Completed => "completed",
@@ -92,7 +92,7 @@ impl EventOutcome {
     }
 }
 
-/// The members of the contract; what does not apply is left out.
+/// Serializes the members of the contract. Members that do not apply are omitted.
 impl Serialize for VerbEvent<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut map = serializer.serialize_map(None)?;

@@ -1,25 +1,27 @@
-//! What a webhook is sent. It is made from the audit trail alone, so arguments stand in it only as their digest.
+//! Webhook messages. They are made only from the audit trail, so they contain the arguments only as a digest.
 
+use base::event::is_of;
 use base::{OrgId, Timestamp};
-use guard::Happened;
+use guard::{Happened, HookPhase};
 use serde_json::{Map, Value, json};
 
 /// One message to a receiver.
 #[derive(Clone, Debug)]
 pub(crate) struct Message {
-    /// The same on every delivery of it, so that a receiver can tell a repetition.
+    /// The same for every delivery of the message, so that a receiver can recognize duplicates.
     pub(crate) id: String,
-    /// A phase or an event's type.
+    /// A call phase or an event type.
     pub(crate) message_type: String,
-    /// The JSON that is signed and sent.
+    /// The signed JSON body.
     pub(crate) body: String,
 }
 
-/// The messages of an event that a webhook wants, in the order in which they happened.
+/// The messages of an event that a webhook subscribes to, in chronological order.
 pub(crate) fn messages(org: &OrgId, event: &Happened, wanted: &[String]) -> Vec<Message> {
     let mut messages = Vec::new();
     if let Some(state) = event.call_state() {
         for (phase, at, data) in phases(org, event, state) {
+            let phase = phase.word();
             if wanted.iter().any(|wanted| wanted == phase) {
                 messages.push(message(org, event, format!("{}-{phase}", event.id), phase, at, data));
             }
@@ -29,14 +31,6 @@ pub(crate) fn messages(org: &OrgId, event: &Happened, wanted: &[String]) -> Vec<
         messages.push(message(org, event, event.id.clone(), &event.event_type, event.at, of_trail(event)));
     }
     messages
-}
-
-/// Whether an event's type is `wanted`, or belongs to the family `wanted.*`.
-fn is_of(event_type: &str, wanted: &str) -> bool {
-    match wanted.strip_suffix('*') {
-        Some(family) => family.ends_with('.') && event_type.starts_with(family),
-        None => event_type == wanted,
-    }
 }
 
 fn message(org: &OrgId, event: &Happened, id: String, message_type: &str, at: Timestamp, data: Map<String, Value>) -> Message {
@@ -51,8 +45,8 @@ fn message(org: &OrgId, event: &Happened, id: String, message_type: &str, at: Ti
     Message { id, message_type: message_type.to_owned(), body: body.to_string() }
 }
 
-/// The call's phases as the bus had them.
-fn phases(org: &OrgId, event: &Happened, state: &str) -> Vec<(&'static str, Timestamp, Map<String, Value>)> {
+/// The phases of a call, as on the hook bus.
+fn phases(org: &OrgId, event: &Happened, state: &str) -> Vec<(HookPhase, Timestamp, Map<String, Value>)> {
     let let_in = event.payload.pointer("/decision/allowed").and_then(Value::as_bool).unwrap_or(false);
     let denied = state == "refused" && !let_in;
     let with = |members: Vec<(&str, Value)>| {
@@ -61,23 +55,23 @@ fn phases(org: &OrgId, event: &Happened, state: &str) -> Vec<(&'static str, Time
         data
     };
     if event.effect_stands() {
-        // The entry of the effect has told the rest already.
-        return vec![("verb-error", event.at, with(vec![("error", error(event, state))]))];
+        // The entry of the effect already has the other phases.
+        return vec![(HookPhase::VerbError, event.at, with(vec![("error", error(event, state))]))];
     }
     let before = if denied { vec![("denied", json!(true))] } else { Vec::new() };
-    let mut phases = vec![("pre-verb", event.started_at(), with(before))];
+    let mut phases = vec![(HookPhase::PreVerb, event.started_at(), with(before))];
     if !denied {
         let outcome = if state == "completed" { "completed" } else { "failed" };
         let duration = event.payload.get("durationMs").cloned().unwrap_or_default();
-        phases.push(("post-verb", event.at, with(vec![("outcome", json!(outcome)), ("durationMs", duration)])));
+        phases.push((HookPhase::PostVerb, event.at, with(vec![("outcome", json!(outcome)), ("durationMs", duration)])));
     }
     if state != "completed" {
-        phases.push(("verb-error", event.at, with(vec![("error", error(event, state))])));
+        phases.push((HookPhase::VerbError, event.at, with(vec![("error", error(event, state))])));
     }
     phases
 }
 
-/// What every phase says of its call; what does not apply is left out.
+/// The members common to all phases of a call. Members that do not apply are omitted.
 fn call(org: &OrgId, event: &Happened) -> Map<String, Value> {
     let mut data = Map::new();
     data.insert("verb".to_owned(), json!(event.entity_id));
@@ -93,16 +87,16 @@ fn call(org: &OrgId, event: &Happened) -> Map<String, Value> {
     data
 }
 
-/// The trail keeps the kind and the code. The message said to the caller may quote arguments, so it is not kept.
+/// The error of a call. The audit trail contains only kind and code: the original message may quote arguments, so it is not stored.
 fn error(event: &Happened, state: &str) -> Value {
     let kind = event.error_kind();
     let message = match (state, kind) {
-        ("cancelled", _) => "the caller went away",
-        (_, Some("not_permitted")) => "the call is not permitted",
-        (_, Some("tool_not_found")) => "there is no such tool",
-        (_, Some("invalid_params")) => "the arguments cannot be used",
+        ("cancelled", _) => "the caller disconnected",
+        (_, Some("not_permitted")) => "not permitted",
+        (_, Some("tool_not_found")) => "no such tool",
+        (_, Some("invalid_params")) => "invalid arguments",
         (_, Some(_)) => "the call failed",
-        (_, None) => "the tool answered that it failed",
+        (_, None) => "the tool reported a failure",
     };
     let mut error = Map::new();
     if let Some(code) = event.payload.pointer("/error/code").filter(|code| !code.is_null()) {
@@ -113,7 +107,7 @@ fn error(event: &Happened, state: &str) -> Value {
     Value::Object(error)
 }
 
-/// The event as the trail has it, without what chains it.
+/// The event as in the audit trail, without hashes and signature.
 fn of_trail(event: &Happened) -> Map<String, Value> {
     let members = [
         ("actorType", json!(event.actor_type)),
@@ -155,7 +149,7 @@ mod tests {
     const PHASES: [&str; 3] = ["pre-verb", "post-verb", "verb-error"];
 
     #[test]
-    fn a_call_has_the_phases_that_it_went_through() {
+    fn call_has_one_message_per_phase() {
         let started = "1970-01-01T00:00:01.000Z";
         for (event_type, payload, expected) in [
             ("call.completed", json!({}), vec!["pre-verb", "post-verb"]),
@@ -183,7 +177,7 @@ mod tests {
     }
 
     #[test]
-    fn another_spelling_is_told_beside_the_name() {
+    fn alias_is_sent_with_the_canonical_name() {
         let called = event("call.completed", json!({"legacyAlias": "kits_list"}));
         for (_, body) in sent(&called, &PHASES) {
             assert_eq!((&body["data"]["verb"], &body["data"]["legacyAlias"]), (&json!("kits.list"), &json!("kits_list")));
@@ -191,7 +185,7 @@ mod tests {
     }
 
     #[test]
-    fn types_and_families_are_wanted_by_name() {
+    fn types_and_families_match_by_name() {
         let minted = event("key.minted", json!({"name": "ci"}));
         for (wanted, count) in
             [(&["key.minted"][..], 1), (&["key.*"], 1), (&["key.*", "key.minted"], 1), (&["ke*"], 0), (&["*"], 0)]

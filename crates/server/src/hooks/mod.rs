@@ -1,5 +1,5 @@
-//! The hook bus. In memory, subscribers see each call as it happens, arguments and all, and must be quick. What must not be lost,
-//! the relay reads from the audit trail afterwards: tasks, costs and webhooks. Neither can delay or fail a call.
+//! Hooks. In memory, subscribers of the bus see each call as it happens, with its arguments, and must be quick. The relay reads the
+//! audit trail afterwards and reliably updates tasks and costs and delivers webhooks. Neither can delay or fail a call.
 
 mod bus;
 mod courier;

@@ -1,14 +1,14 @@
-//! Which work of the relay is planned, and which is under way. Nothing here waits or does the work.
+//! The relay's schedule: planned and running jobs. It neither waits nor does the work.
 
 use std::collections::{BTreeSet, HashMap};
 use std::hash::Hash;
 use std::time::Instant;
 
-/// Planned work and work under way: each job is at most once in either.
+/// Planned and running jobs. Each job is at most once in either set.
 pub(super) struct Queue<J> {
     planned: HashMap<J, Instant>,
     in_order: BTreeSet<(Instant, J)>,
-    /// Jobs under way, and when they are wanted again.
+    /// Running jobs, and when to run them again.
     busy: HashMap<J, Option<Instant>>,
 }
 
@@ -17,7 +17,7 @@ impl<J: Copy + Eq + Hash + Ord> Queue<J> {
         Self { planned: HashMap::new(), in_order: BTreeSet::new(), busy: HashMap::new() }
     }
 
-    /// Wants `job` done at `at`, or earlier if it was wanted earlier already. One that is under way is done once more.
+    /// Plans `job` for `at`, or keeps an earlier time. A running job is run once more afterwards.
     pub(super) fn plan(&mut self, job: J, at: Instant) {
         if let Some(again) = self.busy.get_mut(&job) {
             *again = Some(again.map_or(at, |again| again.min(at)));
@@ -34,7 +34,7 @@ impl<J: Copy + Eq + Hash + Ord> Queue<J> {
         self.in_order.insert((at, job));
     }
 
-    /// A job whose time has come, which is under way from now on.
+    /// Starts a job that is due.
     pub(super) fn start(&mut self, now: Instant) -> Option<J> {
         let (at, job) = *self.in_order.first()?;
         if at > now {
@@ -46,14 +46,14 @@ impl<J: Copy + Eq + Hash + Ord> Queue<J> {
         Some(job)
     }
 
-    /// A job is done.
+    /// Marks a job as done.
     pub(super) fn done(&mut self, job: J) {
         if let Some(Some(again)) = self.busy.remove(&job) {
             self.plan(job, again);
         }
     }
 
-    /// When the next job's time comes.
+    /// When the next job is due.
     pub(super) fn next_at(&self) -> Option<Instant> {
         self.in_order.first().map(|(at, _)| *at)
     }
@@ -65,7 +65,7 @@ mod tests {
     use std::time::Duration;
 
     #[test]
-    fn jobs_start_in_the_order_of_their_times_and_once() {
+    fn jobs_start_once_in_order_of_time() {
         let (mut queue, now) = (Queue::new(), Instant::now());
         let after = |ms| now + Duration::from_millis(ms);
         queue.plan('a', after(20));
@@ -77,13 +77,13 @@ mod tests {
     }
 
     #[test]
-    fn what_is_wanted_while_it_runs_is_done_once_more_afterwards() {
+    fn job_planned_while_running_runs_once_more() {
         let (mut queue, now) = (Queue::new(), Instant::now());
         queue.plan('a', now);
         assert_eq!(queue.start(now), Some('a'));
         queue.plan('a', now + Duration::from_secs(1));
         queue.plan('a', now);
-        assert_eq!(queue.start(now), None, "never twice at once");
+        assert_eq!(queue.start(now), None, "a job never runs twice at the same time");
         queue.done('a');
         assert_eq!(queue.start(now), Some('a'));
         queue.done('a');

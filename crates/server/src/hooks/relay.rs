@@ -1,5 +1,5 @@
-//! The relay: one task that reads the audit trail behind each subscriber's cursor and hands events on, in order per org. It is
-//! woken when a trail grows here, and looks by itself for what nobody told it of.
+//! The relay: one task that reads the audit trail from each subscriber's cursor and processes events in order per org. It wakes up when
+//! a trail grows on this node, and regularly searches for missed events.
 
 use std::collections::HashSet;
 use std::pin::Pin;
@@ -18,34 +18,34 @@ use super::queue::Queue;
 use super::retry::Retry;
 use crate::state::Shared;
 
-/// How long after it failed, or found nothing where there should be something, work is tried again.
+/// The delay before a job is retried after a failure, or after it found nothing although it was woken.
 const AGAIN: Duration = Duration::from_secs(1);
 
-/// A piece of work.
+/// A job of the relay.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 enum Job {
-    /// Looks for orgs that have fallen behind.
+    /// Finds orgs with unprocessed events.
     Sweep,
-    /// Writes an org's figures, and looks which of its webhooks have something to deliver.
+    /// Updates an org's figures, and finds webhooks with something to deliver.
     Org(OrgId),
     /// Delivers to a webhook.
     Webhook(OrgId, WebhookId),
 }
 
-/// What work leads to: more of it.
-struct Outcome {
+/// The result of a job, with follow-up jobs.
+struct Delivered {
     job: Job,
     plans: Vec<(Job, Instant)>,
     found: bool,
 }
 
-type Work = Pin<Box<dyn Future<Output = Outcome> + Send>>;
+type Work = Pin<Box<dyn Future<Output = Delivered> + Send>>;
 
 /// The relay of one server. Cheap to clone.
 #[derive(Clone)]
 pub(crate) struct Relay {
     state: Shared,
-    /// The name under which this node takes webhooks.
+    /// The name under which this node leases webhooks.
     node: Arc<str>,
     retry: Retry,
     stopping: watch::Receiver<bool>,
@@ -56,12 +56,12 @@ impl Relay {
         Self { state, node: node.into(), retry, stopping }
     }
 
-    /// Works until the server stops; then what is under way is put down in order.
+    /// Runs until the server stops, then waits for the running jobs.
     pub(crate) async fn run(mut self) {
         let mut queue = Queue::new();
         let mut under_way = FuturesUnordered::<Work>::new();
-        // Orgs that told of news which could not be seen yet.
-        let mut looked_in_vain = HashSet::new();
+        // Orgs whose announced events were not visible yet.
+        let mut found_nothing = HashSet::new();
         let state = Arc::clone(&self.state);
         queue.plan(Job::Sweep, Instant::now());
         loop {
@@ -76,14 +76,14 @@ impl Relay {
                 Some(outcome) = under_way.next() => {
                     queue.done(outcome.job);
                     outcome.plans.into_iter().for_each(|(job, at)| queue.plan(job, at));
-                    // The entry may not have been committed when it was told of: one more look, then the sweep finds it.
+                    // The entry may not have been committed when it was announced. Look once more; after that the sweep finds it.
                     if let Job::Org(org) = outcome.job
                         && !outcome.found
-                        && looked_in_vain.insert(org)
+                        && found_nothing.insert(org)
                     {
                         queue.plan(outcome.job, Instant::now() + AGAIN);
                     } else if let Job::Org(org) = outcome.job {
-                        looked_in_vain.remove(&org);
+                        found_nothing.remove(&org);
                     }
                 }
                 () = state.guard.hooks_told() => {
@@ -104,10 +104,10 @@ impl Relay {
                 Job::Webhook(org, id) => self.serve_webhook(&org, &id).await.map(|plans| (plans, true)),
             };
             match outcome {
-                Ok((plans, found)) => Outcome { job, plans, found },
+                Ok((plans, found)) => Delivered { job, plans, found },
                 Err(error) => {
-                    tracing::warn!(?job, %error, "the hook relay could not go on; it tries again");
-                    Outcome { job, plans: vec![(job, Instant::now() + AGAIN)], found: true }
+                    tracing::warn!(?job, %error, "hook relay job failed; retrying");
+                    Delivered { job, plans: vec![(job, Instant::now() + AGAIN)], found: true }
                 }
             }
         })
@@ -128,7 +128,7 @@ impl Relay {
         Ok(plans)
     }
 
-    /// Says whether there was anything to do.
+    /// Returns follow-up jobs, and whether there was anything to do.
     async fn serve_org(&self, org: &OrgId) -> Result<(Vec<(Job, Instant)>, bool)> {
         let guard = &self.state.guard;
         let passed = guard.advance_figures(org).await?;
@@ -144,14 +144,14 @@ impl Relay {
 
     async fn serve_webhook(&self, org: &OrgId, id: &WebhookId) -> Result<Vec<(Job, Instant)>> {
         let Some(outbox) = self.state.guard.take_webhook(org, id, &self.node).await? else {
-            // Another node has it. Whoever looks a little later finds out whether it left something.
+            // Another node has leased it. Look again a little later, in case it left something.
             return Ok(vec![(Job::Org(*org), Instant::now() + AGAIN)]);
         };
         let again = self.deliver(outbox).await?;
         Ok(again.map(|at| (Job::Webhook(*org, *id), at)).into_iter().collect())
     }
 
-    /// Delivers the batch, message after message. Says when to come back, if there is a reason to.
+    /// Delivers the batch message by message. Returns when to continue, if there is more to do.
     async fn deliver(&self, outbox: Outbox) -> Result<Option<Instant>> {
         let now = self.state.guard.clock().now();
         let mut step = Step { sequence: outbox.sequence, part: outbox.part, tries: outbox.tries, ..Step::default() };
@@ -165,11 +165,11 @@ impl Relay {
             for (index, message) in messages.iter().enumerate().skip(first) {
                 let sent = tokio::select! {
                     sent = self.state.courier.deliver(&outbox.url, &outbox.secret, message, self.state.guard.clock().now()) => sent,
-                    // Not counted as a failure: it is sent again after the start.
+                    // The server is stopping. This is not a failure: the message is sent again after the start.
                     () = self.stopped() => return self.put_down(&outbox, step, None).await,
                 };
                 self.state.metrics.delivered(sent.is_ok());
-                // Past this message, whether it has arrived or is given up.
+                // The position after this message, whether it was delivered or given up.
                 let past = match index + 1 == messages.len() {
                     true => Step { sequence: event.sequence, ..Step::default() },
                     false => Step { sequence: step.sequence, part: step.part.max(0) + 1, ..Step::default() },
@@ -178,7 +178,7 @@ impl Relay {
                     Ok(()) => Step { arrived: true, ..past.clone() },
                     Err(error) => {
                         let tries = step.tries.saturating_add(1);
-                        tracing::info!(org = %outbox.org, webhook = %outbox.id, tries, error, "a webhook was not delivered");
+                        tracing::info!(org = %outbox.org, webhook = %outbox.id, tries, error, "webhook delivery failed");
                         match self.retry.pause(tries) {
                             Some(pause) => {
                                 let at = self.state.guard.clock().now().plus_ms(millis(pause));
@@ -198,14 +198,14 @@ impl Relay {
                     return Ok(None);
                 }
             }
-            // Nothing of it was wanted, or all of it is done with.
+            // The webhook does not subscribe to it, or all of its messages are done.
             step = Step { sequence: event.sequence, ..Step::default() };
         }
         let more = outbox.batch.len() >= RELAY_EVENTS_MAX as usize;
         self.put_down(&outbox, step, more.then(Instant::now)).await
     }
 
-    /// Gives the webhook back.
+    /// Stores the position and releases the lease.
     async fn put_down(&self, outbox: &Outbox, step: Step, again: Option<Instant>) -> Result<Option<Instant>> {
         self.settle(outbox, Step { release: true, ..step }).await.map(|_| again)
     }
@@ -215,12 +215,12 @@ impl Relay {
     }
 
     async fn stopped(&self) {
-        // Fails only when the server is gone already.
+        // Fails only if the server is already gone.
         let _ = self.stopping.clone().wait_for(|stopping| *stopping).await;
     }
 }
 
-/// Waits until then; for ever when there is no then.
+/// Waits until `then`, or forever without one.
 async fn until(then: Option<Instant>) {
     match then {
         Some(then) => tokio::time::sleep_until(then.into()).await,
@@ -228,7 +228,7 @@ async fn until(then: Option<Instant>) {
     }
 }
 
-/// A time of the rows as a time of this process.
+/// Converts a stored time to a time of this process.
 fn instant(now: Timestamp, then: Timestamp) -> Instant {
     let ms = u64::try_from(then.ms().saturating_sub(now.ms())).unwrap_or(0);
     Instant::now() + Duration::from_millis(ms)

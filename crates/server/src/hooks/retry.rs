@@ -1,18 +1,18 @@
-//! How long a webhook waits after a failed delivery.
+//! The retry schedule of webhook deliveries.
 
 use std::time::Duration;
 
 use base::limits;
 use base::secret::random_bytes;
 
-/// How often a delivery is tried, and how long apart.
+/// How often, and at which intervals, a delivery is retried.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Retry {
-    /// The pause after the first failure; each further one is three times as long.
+    /// The pause after the first failure. Each further pause is three times as long.
     pub first_ms: u64,
     /// The longest pause.
     pub longest_ms: u64,
-    /// How often one message is tried.
+    /// The most attempts per message.
     pub tries: u32,
 }
 
@@ -27,8 +27,8 @@ impl Default for Retry {
 }
 
 impl Retry {
-    /// The pause after so many failures, or none when it was the last try. Up to a quarter of it is left to chance, so that
-    /// webhooks that failed together do not come back together.
+    /// The pause after a number of failures, or `None` after the last attempt. Up to a quarter of the pause is random, so that webhooks
+    /// that failed together are not retried together.
     pub(crate) fn pause(&self, failures: u32) -> Option<Duration> {
         self.pause_by(failures, u16::from_be_bytes(random_bytes()))
     }
@@ -49,7 +49,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn pauses_grow_threefold_to_ten_minutes_and_end() {
+    fn pauses_triple_up_to_ten_minutes_and_end() {
         let retry = Retry::default();
         let pauses: Vec<_> = (1..=8).map(|failures| retry.pause_by(failures, 0).map(|pause| pause.as_secs())).collect();
         let expected = [Some(1), Some(3), Some(9), Some(27), Some(81), Some(243), Some(600), None];
@@ -58,7 +58,7 @@ mod tests {
     }
 
     #[test]
-    fn chance_takes_at_most_a_quarter() {
+    fn jitter_is_at_most_a_quarter() {
         let retry = Retry::default();
         assert_eq!(retry.pause_by(7, u16::MAX), Some(Duration::from_secs(450)));
         assert_eq!(retry.pause_by(1, u16::MAX), Some(Duration::from_millis(750)));

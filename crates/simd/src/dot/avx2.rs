@@ -1,7 +1,7 @@
 //! The versions for processors with AVX2.
 //!
-//! Bytes are widened to 16 bits before they are multiplied. `maddubs`, which multiplies bytes directly, saturates its 16-bit
-//! sums; a pair of widened products is at most 2 × 128 × 128 and is summed in 32 bits, so nothing here can.
+//! Bytes are widened to 16 bits before multiplication. `maddubs` multiplies bytes directly but saturates its 16-bit sums. A
+//! pair of widened products is at most 2 × 128 × 128 and is summed in 32 bits, so nothing here can saturate.
 
 use std::arch::x86_64::{
     __m128i, __m256i, _mm_add_epi32, _mm_cvtsi128_si32, _mm_loadu_si128, _mm_shuffle_epi32, _mm256_add_epi32,
@@ -10,16 +10,16 @@ use std::arch::x86_64::{
 
 use super::portable;
 
-/// Bytes that one widened register holds.
+/// The number of bytes in one widened register.
 const STEP: usize = 16;
-/// Rows that share one reading of the query.
+/// The number of rows that share one pass over the query.
 const ROWS: usize = 4;
 
 /// Sixteen bytes, each as 16 bits.
 #[inline]
 #[target_feature(enable = "avx2")]
 fn widened(bytes: &[i8; STEP]) -> __m256i {
-    // SAFETY: an array of 16 bytes is read, and the load asks for no alignment.
+    // SAFETY: this reads an array of 16 bytes, and the load needs no alignment.
     let bytes = unsafe { _mm_loadu_si128(bytes.as_ptr().cast::<__m128i>()) };
     _mm256_cvtepi8_epi16(bytes)
 }
@@ -39,7 +39,7 @@ pub(crate) fn dot_i8(left: &[i8], right: &[i8]) -> i32 {
     let (left, right) = (left.get(..length).unwrap_or(left), right.get(..length).unwrap_or(right));
     let (left_pairs, left_rest) = left.as_chunks::<{ 2 * STEP }>();
     let (right_pairs, right_rest) = right.as_chunks::<{ 2 * STEP }>();
-    // Two sums, so that one addition need not wait for the other.
+    // Two sums, so that one addition does not wait for the other.
     let mut sums = [_mm256_setzero_si256(); 2];
     for (left, right) in left_pairs.iter().zip(right_pairs) {
         let halves = left.as_chunks::<STEP>().0.iter().zip(right.as_chunks::<STEP>().0);
@@ -60,7 +60,7 @@ pub(crate) fn dots_i8(query: &[i8], rows: &[i8], out: &mut [i32]) {
         *out = four_dots_i8(query, group);
         done += 1;
     }
-    // What is left: fewer rows than a group, or fewer places than rows.
+    // The rest: fewer rows than a group, or fewer places than rows.
     let rest = rows.chunks_exact(query.len()).skip(done * ROWS);
     let places = out_groups.iter_mut().skip(done).flatten().chain(out_rest);
     for (row, out) in rest.zip(places) {
@@ -68,7 +68,7 @@ pub(crate) fn dots_i8(query: &[i8], rows: &[i8], out: &mut [i32]) {
     }
 }
 
-/// One query with four rows: each piece of the query is widened once for all of them.
+/// One query with four rows: each piece of the query is widened once for all four.
 #[inline]
 #[target_feature(enable = "avx2")]
 fn four_dots_i8(query: &[i8], group: &[i8]) -> [i32; ROWS] {
@@ -93,7 +93,7 @@ fn four_dots_i8(query: &[i8], group: &[i8]) -> [i32; ROWS] {
     out
 }
 
-/// The portable version, compiled for registers of eight floats: the order of additions is the same, so are the bits.
+/// The portable version, compiled for registers of eight floats. The order of additions is the same, so the bits are too.
 #[target_feature(enable = "avx2")]
 pub(crate) fn dot_f32(left: &[f32], right: &[f32]) -> f32 {
     portable::dot_f32(left, right)

@@ -1,6 +1,6 @@
-//! The same sums for any processor, in plain Rust. They define what the fast versions must give, to the bit.
+//! The same sums for any processor, in plain Rust. The fast versions must give exactly these bits.
 
-/// How many sums a float product keeps side by side: four registers of eight.
+/// The number of parallel sums of a float product: four registers of eight.
 const LANES: usize = 32;
 
 #[inline]
@@ -14,7 +14,7 @@ pub(crate) fn dots_i8(query: &[i8], rows: &[i8], out: &mut [i32]) {
     }
 }
 
-/// Lane `i` sums the products at `i`, `i + 32`, `i + 64` and so on; then the lanes are folded in half until one is left.
+/// Lane `i` sums the products at `i`, `i + 32`, `i + 64` and so on. Then the lanes are folded in half until one is left.
 #[inline(always)]
 pub(crate) fn dot_f32(left: &[f32], right: &[f32]) -> f32 {
     let length = left.len().min(right.len());
@@ -33,7 +33,7 @@ pub(crate) fn dot_f32(left: &[f32], right: &[f32]) -> f32 {
     fold(sums)
 }
 
-/// Adds the lanes up in a tree.
+/// Adds the lanes in a tree.
 #[inline(always)]
 fn fold(mut sums: [f32; LANES]) -> f32 {
     let mut width = LANES / 2;

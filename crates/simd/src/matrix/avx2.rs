@@ -7,7 +7,7 @@ use std::arch::x86_64::{
 
 use super::{PANEL, Results, Step, TILE};
 
-/// Outputs in one register.
+/// The number of outputs in one register.
 const HALF: usize = PANEL / 2;
 
 #[target_feature(enable = "avx2")]
@@ -50,7 +50,7 @@ fn rows<const ROWS: usize>(step: &Step<'_>) -> Results {
 #[inline]
 #[target_feature(enable = "avx2")]
 fn widened(bytes: &[i8; PANEL]) -> __m256i {
-    // SAFETY: an array of 16 bytes is read, and the load asks for no alignment.
+    // SAFETY: this reads an array of 16 bytes, and the load needs no alignment.
     let bytes = unsafe { _mm_loadu_si128(bytes.as_ptr().cast::<__m128i>()) };
     _mm256_cvtepi8_epi16(bytes)
 }
@@ -58,13 +58,13 @@ fn widened(bytes: &[i8; PANEL]) -> __m256i {
 #[inline]
 #[target_feature(enable = "avx2")]
 fn load(floats: &[f32; HALF]) -> __m256 {
-    // SAFETY: an array of eight floats is read, and the load asks for no alignment.
+    // SAFETY: this reads an array of eight floats, and the load needs no alignment.
     unsafe { _mm256_loadu_ps(floats.as_ptr()) }
 }
 
 #[inline]
 #[target_feature(enable = "avx2")]
 fn store(place: &mut [f32; HALF], floats: __m256) {
-    // SAFETY: an array of eight floats is written, and the store asks for no alignment.
+    // SAFETY: this writes an array of eight floats, and the store needs no alignment.
     unsafe { _mm256_storeu_ps(place.as_mut_ptr(), floats) }
 }

@@ -1,12 +1,13 @@
-//! A matrix of bytes times rows of activations: where the encoder spends its time.
+//! Multiplies a matrix of bytes with rows of activations, which takes most of the encoder's time.
 //!
-//! Weights are bytes with one scale per output. Activations are whole numbers of 14 bits with one scale per row: the AVX2
-//! instruction that cannot saturate multiplies 16-bit numbers anyway, so the finer steps cost nothing, and what the result loses it
-//! loses to the weights alone. Sums are exact in 32 bits for up to [`COLUMNS_MAX`] columns: 2,048 × 128 × 8,191 < 2³¹.
+//! Weights are bytes with one scale per output. Activations are 14-bit integers with one scale per row: the AVX2 instruction
+//! that cannot saturate multiplies 16-bit numbers anyway, so the finer steps cost nothing, and only the weights lose precision.
+//! Sums are exact in 32 bits for up to [`COLUMNS_MAX`] columns: 2,048 × 128 × 8,191 < 2³¹.
 //!
-//! Weights are stored as the kernel reads them ([`pack`]): panels of [`PANEL`] outputs, in each panel one line of 32 bytes per pair
-//! of inputs, in each line one pair of weights per output. Activations are laid out in tiles of up to [`TILE`] rows, in each
-//! tile one group per pair of inputs, in each group one pair per row: both sides are read front to back.
+//! Weights are stored in the order in which the kernel reads them ([`pack`]): panels of [`PANEL`] outputs, in each panel one
+//! line of 32 bytes per pair of inputs, and in each line one pair of weights per output. Activations are stored in tiles of up
+//! to [`TILE`] rows, in each tile one group per pair of inputs, and in each group one pair per row. So both sides are read
+//! sequentially.
 
 #[cfg(target_arch = "x86_64")]
 mod avx2;
@@ -17,28 +18,28 @@ use std::ops::Range;
 
 use quantise::quantise;
 
-/// Outputs that a panel holds: two registers of sums.
+/// The number of outputs in a panel: two registers of sums.
 pub const PANEL: usize = 16;
-/// The most inputs that a matrix may have.
+/// The maximum number of inputs of a matrix.
 pub const COLUMNS_MAX: usize = 2_048;
-/// The most rows in a tile: with two registers of sums each, as many as the sixteen registers bear.
+/// The maximum number of rows in a tile: with two registers of sums each, as many as fit into sixteen registers.
 const TILE: usize = 6;
-/// Tiles that go through all panels before the next tiles do, so that they stay in the second-level cache.
+/// The number of tiles that pass through all panels together, so that they stay in the L2 cache.
 const BLOCK: usize = 8;
 /// The largest activation.
 const ACTIVATION_MAX: f32 = 8_191.0;
 
-/// Two neighbouring activations of one row, 16 bits each, the first in the low half.
+/// Two adjacent activations of one row, 16 bits each, the first in the low half.
 type Pair = i32;
-/// The weights of a panel for one pair of inputs: of each output two, eight outputs in each half.
+/// The weights of a panel for one pair of inputs: two per output, eight outputs in each half.
 type Line = [[i8; PANEL]; 2];
 
-/// What a step gives: of each of its rows sixteen outputs. Rows that the tile does not have are zeros.
+/// The result of a step: sixteen outputs for each of its rows. Missing rows of the tile are zeros.
 type Results = [[f32; PANEL]; TILE];
 
 /// One step of a multiplication: the rows of one tile times one panel.
 struct Step<'a> {
-    /// The tile's activations, a group of `scales.len()` pairs for each line.
+    /// The tile's activations, with a group of `scales.len()` pairs per line.
     pairs: &'a [Pair],
     /// The scales of the tile's rows.
     scales: &'a [f32],
@@ -47,7 +48,7 @@ struct Step<'a> {
     outputs: (&'a [f32; PANEL], &'a [f32; PANEL]),
 }
 
-/// Rows of activations, quantised each by its own scale and laid out for the kernel. Reused from call to call.
+/// Rows of activations, each quantised with its own scale and laid out for the kernel. Reused between calls.
 #[derive(Debug, Default)]
 pub struct Activations {
     columns: usize,
@@ -56,7 +57,8 @@ pub struct Activations {
 }
 
 impl Activations {
-    /// Takes rows of `columns` floats each. An odd or oversized number of columns leaves no rows, nor do floats that fill no row.
+    /// Quantises rows of `columns` floats each. If the number of columns is odd or too large, or the floats fill no row, there
+    /// are no rows.
     pub fn quantise(&mut self, rows: &[f32], columns: usize) {
         let columns = if columns.is_multiple_of(2) && columns <= COLUMNS_MAX { columns } else { 0 };
         let count = rows.len().checked_div(columns).unwrap_or(0);
@@ -82,13 +84,13 @@ impl Activations {
         }
     }
 
-    /// How many rows there are.
+    /// The number of rows.
     pub fn rows(&self) -> usize {
         self.scales.len()
     }
 }
 
-/// A matrix of bytes with a scale and a bias for each of its outputs, borrowed from wherever its numbers lie.
+/// A matrix of bytes with a scale and a bias per output, borrowed from its storage.
 #[derive(Clone, Copy, Debug)]
 pub struct Matrix<'a> {
     columns: usize,
@@ -98,7 +100,7 @@ pub struct Matrix<'a> {
 }
 
 impl<'a> Matrix<'a> {
-    /// A matrix of `columns` inputs; its outputs are as many as there are scales. None if the sizes do not fit one another.
+    /// A matrix with `columns` inputs and one output per scale. `None` if the sizes do not match.
     pub fn new(columns: usize, packed: &'a [i8], scales: &'a [f32], biases: &'a [f32]) -> Option<Self> {
         let fits = columns > 0
             && columns <= COLUMNS_MAX
@@ -111,16 +113,16 @@ impl<'a> Matrix<'a> {
         fits.then_some(Self { columns, lines, scales, biases })
     }
 
-    /// How many outputs a row gets.
+    /// The number of outputs per row.
     pub fn outputs(&self) -> usize {
         self.scales.len() * PANEL
     }
 
-    /// Every row of activations times this matrix, plus the biases: row after row into `out`, which is made as long as it must be.
-    /// Activations with other columns than these give no rows.
+    /// Multiplies every row of activations with this matrix and adds the biases. The results are written row by row into `out`,
+    /// which is resized. Activations with another number of columns give no rows.
     pub fn multiply(&self, activations: &Activations, out: &mut Vec<f32>) {
         let rows = if activations.columns == self.columns { activations.rows() } else { 0 };
-        // What lies in it is overwritten, so only growth needs zeros.
+        // The content is overwritten, so only new elements need zeros.
         out.resize(rows * self.outputs(), 0.0);
         if !out.is_empty() {
             self.multiply_into(activations, out);
@@ -136,7 +138,7 @@ impl<'a> Matrix<'a> {
         self.steps(activations, out, portable::run);
     }
 
-    /// Takes every tile through every panel, a block of tiles at a time.
+    /// Passes every tile through every panel, a block of tiles at a time.
     fn steps(&self, activations: &Activations, out: &mut [f32], run: impl Fn(&Step<'_>) -> Results) {
         let (half, outputs) = (self.columns / 2, self.outputs());
         for block in blocks(activations.rows()) {
@@ -167,13 +169,14 @@ fn blocks(rows: usize) -> impl Iterator<Item = Range<usize>> {
     (0..tiles).step_by(BLOCK).map(move |first| first..tiles.min(first + BLOCK))
 }
 
-/// Which rows a tile has. There are as few tiles as possible, and of those none is much smaller than another.
+/// The rows of a tile. There are as few tiles as possible, of nearly equal size.
 fn tile_of(rows: usize, tile: usize) -> Range<usize> {
     let tiles = rows.div_ceil(TILE).max(1);
     tile * rows / tiles..(tile + 1) * rows / tiles
 }
 
-/// A row-major matrix as [`Matrix`] reads it. None if the columns are odd, or the rows no multiple of [`PANEL`].
+/// A row-major matrix in the layout of [`Matrix`]. `None` if the number of columns is odd, or the number of rows is not a
+/// multiple of [`PANEL`].
 pub fn pack(columns: usize, weights: &[i8]) -> Option<Vec<i8>> {
     if columns == 0 || !columns.is_multiple_of(2) || !weights.len().is_multiple_of(columns * PANEL) {
         return None;

@@ -1,4 +1,4 @@
-//! One step in plain Rust: what the fast version must give, to the bit.
+//! One step in plain Rust. The fast version must give exactly these bits.
 
 use super::{PANEL, Results, Step, TILE};
 
@@ -7,7 +7,7 @@ pub(super) fn run(step: &Step<'_>) -> Results {
     let mut sums = [[0_i32; PANEL]; TILE];
     for (line, group) in step.lines.iter().zip(step.pairs.chunks_exact(size.max(1))) {
         for (sums, pair) in sums.iter_mut().zip(group) {
-            // The low half, and the high half: the cast cuts off what is above.
+            // The low half and the high half: the cast drops the upper bits.
             let (first, second) = (i32::from(*pair as i16), pair >> 16);
             for (sum, weights) in sums.iter_mut().zip(line.as_flattened().as_chunks::<2>().0) {
                 let [left, right] = weights.map(i32::from);

@@ -1,15 +1,15 @@
-//! Floats to 14-bit activations, laid out for the kernel.
+//! Quantises floats to 14-bit activations, laid out for the kernel.
 
 use super::{ACTIVATION_MAX, Pair};
 use crate::float::{largest, nearest};
 
 vectorised! {
-    /// Quantises the rows of one tile. Pair `p` of row `r` goes to place `p * rows + r`.
+    /// Quantises the rows of one tile. Pair `p` of row `r` goes to position `p * rows + r`.
     pub(super) fn quantise(values: &[f32], columns: usize, scales: &mut [f32], pairs: &mut [Pair]) {
         let rows = scales.len();
         for (row, (values, scale)) in values.chunks_exact(columns).zip(scales).enumerate() {
             let largest = largest(values);
-            // A row of zeros has no largest value to scale by, and needs none.
+            // A row of zeros has no largest value to scale by and needs none.
             let inverse = if largest > 0.0 { ACTIVATION_MAX / largest } else { 0.0 };
             *scale = largest / ACTIVATION_MAX;
             let places = pairs.iter_mut().skip(row).step_by(rows);

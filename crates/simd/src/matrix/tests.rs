@@ -2,7 +2,7 @@ use proptest::prelude::*;
 
 use super::*;
 
-/// Rows, columns, outputs, weights and floats, with extremes more often than chance has them.
+/// Rows, columns, outputs, weights and floats, with frequent extremes.
 fn shapes() -> impl Strategy<Value = (usize, Vec<i8>, Vec<f32>)> {
     (1..20_usize, 1..40_usize, 1..4_usize).prop_flat_map(|(rows, halves, panels)| {
         let weight = prop_oneof![Just(i8::MIN), Just(i8::MAX), any::<i8>()];
@@ -21,7 +21,7 @@ fn quantised(values: &[f32], columns: usize) -> Activations {
     activations
 }
 
-/// The activations of one row, read back from where the kernel reads them.
+/// The activations of one row, read back from the kernel's layout.
 fn whole(activations: &Activations, row: usize) -> Vec<i64> {
     let (rows, half) = (activations.rows(), activations.columns / 2);
     let tile = (0..rows).map(|tile| tile_of(rows, tile)).find(|tile| tile.contains(&row)).unwrap();
@@ -67,7 +67,7 @@ fn the_widest_matrix_of_extremes_does_not_overflow() {
 }
 
 #[test]
-fn sizes_that_do_not_fit_give_nothing() {
+fn mismatched_sizes_give_nothing() {
     assert!(Matrix::new(2, &[0; 32], &[1.0; 16], &[0.0; 16]).is_some());
     assert!(Matrix::new(2, &[0; 31], &[1.0; 16], &[0.0; 16]).is_none());
     assert!(Matrix::new(3, &[0; 48], &[1.0; 16], &[0.0; 16]).is_none());

@@ -1,5 +1,5 @@
-//! The file's frames: a tag, a length, a checksum and a payload each, inside one gzip member. Gzip's own checksum stands at its end;
-//! that of a frame shows damage before anybody acts on what the frame says.
+//! The frames of a backup file, inside one gzip member. Each has a tag, a length, a checksum and a payload. The checksum of
+//! gzip comes only at the end, but the checksum of a frame shows damage before anything uses the frame.
 
 use std::io::{self, BufRead, Chain, Cursor, Read, Write};
 
@@ -12,11 +12,11 @@ use flate2::{Compression, Crc};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
-/// The form that this release writes, and the only one it reads.
+/// The format that this release writes, and the only one that it reads.
 pub(super) const FORMAT: u32 = 1;
-/// What our gzip begins with: no name, no time, no system. Of these bytes gzip itself keeps no checksum.
+/// The first bytes of our gzip: no name, no time, no system. Gzip has no checksum over these bytes.
 const GZIP_HEAD: [u8; 10] = [0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 0xff];
-/// Text shrinks to a third; more effort takes twice as long and gains a tenth.
+/// Text shrinks to a third. More effort takes twice as long and saves another tenth.
 const EFFORT: u32 = 4;
 
 pub(super) const HEADER: u8 = b'H';
@@ -27,39 +27,39 @@ pub(super) const DATA: u8 = b'D';
 pub(super) const SECTION_END: u8 = b'S';
 pub(super) const END: u8 = b'Z';
 
-/// What a backup says of itself before its rows.
+/// The header of a backup.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Header {
-    /// The file's form.
+    /// The format of the file.
     pub format: u32,
     /// The release that wrote it.
     pub release: String,
-    /// The schema of its rows.
+    /// The schema version of its rows.
     pub schema: i64,
-    /// The engine that it was taken from: `sqlite` or `postgres`. Both engines restore it.
+    /// The engine of the saved store: `sqlite` or `postgres`. Both engines can restore it.
     pub engine: String,
-    /// When it was begun.
+    /// When the backup started.
     pub made_at: Timestamp,
 }
 
-/// What a section holds.
+/// The kind of a section.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum SectionKind {
-    /// A table's rows.
+    /// The rows of a table.
     Table,
-    /// A file's bytes.
+    /// The bytes of a file.
     File,
 }
 
-/// A section as the file's end lists it.
+/// A section in the list at the end of the file.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Section {
-    /// What it holds.
+    /// Its kind.
     pub kind: SectionKind,
-    /// Of what.
+    /// The name of the table or file.
     pub name: String,
-    /// How many rows, or how many pieces of a file.
+    /// The number of rows, or of pieces of a file.
     pub count: u64,
     /// The SHA-256 of its frames in hex.
     pub sha256: String,
@@ -76,7 +76,7 @@ pub(super) struct TableHead {
 #[derive(PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct End {
     pub(super) sections: Vec<Section>,
-    /// Over the header and the ends of all sections.
+    /// A checksum over the header and the ends of all sections.
     pub(super) sha256: String,
 }
 
@@ -88,7 +88,7 @@ struct Open {
     hash: Sha256,
 }
 
-/// Counts and checksums of what passes: the same for the writer and the reader.
+/// Counts and checksums of the frames so far. The writer and the reader share it.
 #[derive(Default)]
 pub(super) struct Tally {
     open: Option<Open>,
@@ -101,7 +101,7 @@ impl Tally {
         self.whole.update(payload);
     }
 
-    /// Begins a section; `None` when one is open already.
+    /// Begins a section; `None` if one is already open.
     pub(super) fn begin(&mut self, kind: SectionKind, name: &str, payload: &[u8]) -> Option<()> {
         if self.open.is_some() {
             return None;
@@ -112,17 +112,17 @@ impl Tally {
         Some(())
     }
 
-    /// Counts a frame of the open section; `None` when it is of another kind.
+    /// Counts a frame of the open section; `None` if the section is of another kind.
     pub(super) fn add(&mut self, kind: SectionKind, payload: &[u8]) -> Option<()> {
         let open = self.open.as_mut().filter(|open| open.kind == kind)?;
         open.count += 1;
-        // The length keeps two rows from being taken for one.
+        // With the length, two rows never give the same checksum as one.
         open.hash.update(u64::try_from(payload.len()).ok()?.to_le_bytes());
         open.hash.update(payload);
         Some(())
     }
 
-    /// Ends the open section and says what it was.
+    /// Ends the open section and returns it.
     pub(super) fn end_section(&mut self) -> Option<&Section> {
         let open = self.open.take()?;
         let sha256 = hex(&open.hash.finalize());
@@ -160,7 +160,7 @@ impl<W: Write> FrameWriter<W> {
         write(&mut self.0).map_err(|error| unwritable(&error))
     }
 
-    /// Ends the gzip and gives back what it was written to.
+    /// Ends the gzip and returns the underlying writer.
     pub(super) fn finish(self) -> Result<W> {
         self.0.finish().map_err(|error| unwritable(&error))
     }
@@ -186,21 +186,22 @@ pub(super) struct FrameReader<R: BufRead> {
 impl<R: BufRead> FrameReader<R> {
     pub(super) fn new(mut from: R) -> Result<Self> {
         let mut head = [0; GZIP_HEAD.len()];
-        from.read_exact(&mut head).map_err(|error| unreadable(&error))?;
-        if head != GZIP_HEAD {
-            return Err(Error::new(Kind::InvalidParams, "this is no backup of Toolcrib, or its first bytes are damaged"));
+        match from.read_exact(&mut head) {
+            Ok(()) if head == GZIP_HEAD => {}
+            Err(error) if error.kind() != io::ErrorKind::UnexpectedEof => return Err(unreadable(&error)),
+            _ => return Err(Error::new(Kind::InvalidParams, "not a Toolcrib backup, or its first bytes are damaged")),
         }
         Ok(Self { from: GzDecoder::new(Cursor::new(head).chain(from)), payload: Vec::new() })
     }
 
-    /// The next frame: its tag and its payload. No more is held in memory than there is, whatever the frame says of its length.
+    /// The next frame: its tag and its payload. It uses no more memory than there is data, even if the length is wrong.
     pub(super) fn next(&mut self) -> Result<(u8, &[u8])> {
         let mut head = [0; 9];
         self.from.read_exact(&mut head).map_err(|error| unreadable(&error))?;
         let [tag, a, b, c, d, sum @ ..] = head;
         let length = u32::from_le_bytes([a, b, c, d]);
         if length > BACKUP_FRAME_BYTES_MAX {
-            return Err(damaged("a frame is longer than any may be"));
+            return Err(damaged("a frame is too long"));
         }
         self.payload.clear();
         let read =
@@ -214,7 +215,7 @@ impl<R: BufRead> FrameReader<R> {
         Ok((tag, &self.payload))
     }
 
-    /// Checks that nothing follows the last frame: neither inside the gzip nor after it.
+    /// Checks that nothing follows the last frame, neither inside the gzip nor after it.
     pub(super) fn finish(mut self) -> Result<()> {
         let more = self.from.read(&mut [0]).map_err(|error| unreadable(&error))?;
         let (_, mut rest) = self.from.into_inner().into_inner();
@@ -230,7 +231,7 @@ pub(super) fn damaged(why: impl std::fmt::Display) -> Error {
     Error::new(Kind::InvalidParams, format!("the backup is damaged or incomplete: {why}"))
 }
 
-/// An error that the system tells of is about the disk; any other is about the bytes.
+/// An error with a system code is about the disk. Any other error is about the bytes.
 fn unreadable(error: &io::Error) -> Error {
     match error.raw_os_error() {
         Some(_) => Error::new(Kind::Unavailable, format!("the backup cannot be read: {error}")),

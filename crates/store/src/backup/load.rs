@@ -8,41 +8,42 @@ use base::{Clock, Error, Result};
 use tokio::runtime::Handle;
 
 use super::frames::damaged;
+use super::sql::FORGET_INSTANCE_KEYS;
 use super::table::Table;
 use super::{Header, Saved, Section, SectionKind, Visitor, read};
 use crate::migrate::{SCHEMA_VERSION, migrate_to};
 use crate::param::Param;
 use crate::{StoreConfig, Tx, postgres, sql, sqlite};
 
-/// An empty store in a transaction that is kept only when everything went well.
+/// An empty store in a transaction that is kept only on success.
 pub(crate) trait Target {
-    /// The transaction, for statements of our own.
+    /// The transaction, for other statements.
     fn tx(&mut self) -> Tx<'_>;
     /// The tables of the database.
     fn tables(&mut self) -> Result<Vec<Table>>;
-    /// Takes rows of a table from here on.
+    /// Begins to load rows into a table.
     fn begin_table(&mut self, table: &Table) -> Result<()>;
-    /// A row of that table.
+    /// Adds a row to that table.
     fn row(&mut self, values: &[Param<'_>]) -> Result<()>;
-    /// Ends that table and counts its rows.
+    /// Ends that table and returns how many rows it has.
     fn end_table(&mut self, table: &Table) -> Result<u64>;
 }
 
-/// What is done with a target before it is kept.
+/// Fills a target before it is kept.
 pub(crate) type Work<'w> = dyn FnMut(&mut dyn Target) -> Result<()> + 'w;
 
-/// A backup that was restored.
+/// A restored backup.
 #[derive(Clone, Debug)]
 pub struct Restored {
-    /// What it says of itself, and what was in it.
+    /// Its header and its content.
     pub saved: Saved,
     /// The schema after the restore.
     pub schema: i64,
 }
 
-/// Loads a backup, and migrates its rows to this release's schema. On SQLite the file must not exist; on PostgreSQL the database
-/// must hold nothing of ours, unless `replace` is set, and no server may be connected. `visitors` see everything first, and an
-/// error of theirs leaves everything as it was. It blocks: not for a thread that serves others.
+/// Loads a backup, and migrates its rows to this release's schema. On SQLite the file must not exist. On PostgreSQL no server
+/// may be connected, and the database must hold no data of ours unless `replace` is set. `visitors` see everything first, and
+/// an error of theirs undoes the restore. This blocks, so do not call it on a thread that serves requests.
 pub fn restore(
     config: &StoreConfig,
     runtime: &Handle,
@@ -60,6 +61,8 @@ pub fn restore(
         all.push(&mut loader);
         let made_at = saved.insert(read(from, &mut all)?).header.made_at;
         migrate_to(SCHEMA_VERSION, &mut target.tx(), clock)?;
+        // A key that was replaced since the backup must not work again. The server that starts on these rows adds its own key.
+        target.tx().execute(FORGET_INSTANCE_KEYS, &[])?;
         let name = format!("{} {made_at}", hex(&random_bytes::<16>()));
         target.tx().execute(sql::REMEMBER_RESTORE, &crate::params![name]).map(drop)
     };
@@ -71,7 +74,7 @@ pub fn restore(
     Ok(Restored { saved, schema: SCHEMA_VERSION })
 }
 
-/// Puts rows where they belong.
+/// Loads rows into their tables.
 struct Loader<'t> {
     target: &'t mut dyn Target,
     clock: &'t Clock,
@@ -87,13 +90,13 @@ impl Visitor for Loader<'_> {
     }
 
     fn table(&mut self, name: &str, columns: &[String]) -> Result<()> {
-        // Each table once, and with exactly the columns that it has here: only names of our own schema reach a statement.
-        let table = self.known.remove(name).ok_or_else(|| damaged(format_args!("there is no table `{name}`")))?;
+        // Each table may come once, with exactly its columns. So only names of our own schema get into a statement.
+        let table = self.known.remove(name).ok_or_else(|| damaged(format_args!("unknown table `{name}`")))?;
         let (mut ours, mut theirs) = (table.columns.clone(), columns.to_vec());
         ours.sort();
         theirs.sort();
         if ours != theirs {
-            return Err(damaged(format_args!("the table `{name}` has other columns")));
+            return Err(damaged(format_args!("the table `{name}` has the wrong columns")));
         }
         let table = Table { columns: columns.to_vec(), ..table };
         self.target.begin_table(&table)?;
@@ -109,10 +112,10 @@ impl Visitor for Loader<'_> {
         if section.kind != SectionKind::Table {
             return Ok(());
         }
-        let table = self.open.take().ok_or_else(|| damaged("a table ends that did not begin"))?;
+        let table = self.open.take().ok_or_else(|| damaged("a table ends before it begins"))?;
         let found = self.target.end_table(&table)?;
         if found != section.count {
-            let words = format!("`{}` has {found} rows after loading, and not {}", section.name, section.count);
+            let words = format!("`{}` has {found} rows after loading instead of {}", section.name, section.count);
             return Err(Error::internal(words));
         }
         Ok(())

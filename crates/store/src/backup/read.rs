@@ -1,4 +1,4 @@
-//! Reading a backup: every frame is checked, and whoever wants to see rows sees them as they pass.
+//! Reads a backup, checks every frame, and passes the rows to visitors.
 
 use std::io::BufRead;
 
@@ -11,7 +11,7 @@ use super::{Header, Saved, Section, SectionKind, values};
 use crate::migrate::{SCHEMA_VERSION, newer_release};
 use crate::param::Param;
 
-/// Someone who sees a backup as it is read. An error ends the reading.
+/// Receives the content of a backup as it is read. An error ends the reading.
 pub trait Visitor {
     /// The header.
     fn header(&mut self, header: &Header) -> Result<()> {
@@ -38,19 +38,19 @@ pub trait Visitor {
         let _ = bytes;
         Ok(())
     }
-    /// The table or file is over, and its checksum is right.
+    /// The table or file ends, and its checksum is correct.
     fn section_end(&mut self, section: &Section) -> Result<()> {
         let _ = section;
         Ok(())
     }
-    /// The backup is over and whole.
+    /// The backup ends and is complete.
     fn end(&mut self) -> Result<()> {
         Ok(())
     }
 }
 
-/// Reads a backup from its first byte to its last, and shows it to each of the visitors. What they saw is only to be believed when
-/// this answers `Ok`.
+/// Reads a backup from the first byte to the last, and passes it to each visitor. Trust what they received only if this returns
+/// `Ok`.
 pub fn read(from: impl BufRead, visitors: &mut [&mut dyn Visitor]) -> Result<Saved> {
     let mut frames = FrameReader::new(from)?;
     let mut tally = Tally::default();
@@ -68,7 +68,7 @@ pub fn read(from: impl BufRead, visitors: &mut [&mut dyn Visitor]) -> Result<Sav
             TABLE => {
                 let head: TableHead = from_json(payload)?;
                 if !std::iter::once(&head.name).chain(&head.columns).all(|name| is_plain_name(name)) {
-                    return Err(damaged("a table has a name that is none"));
+                    return Err(damaged("a table has an invalid name"));
                 }
                 columns = head.columns.len();
                 tally.begin(SectionKind::Table, &head.name, payload).ok_or_else(out_of_order)?;
@@ -76,12 +76,12 @@ pub fn read(from: impl BufRead, visitors: &mut [&mut dyn Visitor]) -> Result<Sav
             }
             ROW => {
                 tally.add(SectionKind::Table, payload).ok_or_else(out_of_order)?;
-                let row = values::decode(payload, columns).ok_or_else(|| damaged("a row cannot be read"))?;
+                let row = values::decode(payload, columns).ok_or_else(|| damaged("a row is malformed"))?;
                 tell(visitors, |visitor| visitor.row(&row))?;
             }
             FILE => {
                 let name = std::str::from_utf8(payload).ok().filter(|name| is_plain_path(name));
-                let name = name.ok_or_else(|| damaged("a file has a name that is none"))?;
+                let name = name.ok_or_else(|| damaged("a file has an invalid name"))?;
                 tally.begin(SectionKind::File, name, payload).ok_or_else(out_of_order)?;
                 tell(visitors, |visitor| visitor.file(name))?;
             }
@@ -107,7 +107,7 @@ pub fn read(from: impl BufRead, visitors: &mut [&mut dyn Visitor]) -> Result<Sav
                 tell(visitors, |visitor| visitor.end())?;
                 return Ok(Saved { header, sections: found.sections });
             }
-            _ => return Err(damaged("it holds a frame that is none")),
+            _ => return Err(damaged("it has an unknown frame")),
         }
     }
 }
@@ -121,10 +121,10 @@ fn read_header(payload: &[u8]) -> Result<Header> {
     struct Format {
         format: u32,
     }
-    // A later form may have another header.
+    // A later format may have another header.
     let Format { format } = from_json(payload)?;
     if format != FORMAT {
-        let words = format!("the backup has the form {format}, and this release reads {FORMAT}: use the release that wrote it");
+        let words = format!("the backup has format {format} and this release reads {FORMAT}; use the release that wrote it");
         return Err(Error::new(Kind::InvalidParams, words));
     }
     let header: Header = from_json(payload)?;
@@ -132,7 +132,7 @@ fn read_header(payload: &[u8]) -> Result<Header> {
         return Err(newer_release(header.schema));
     }
     if header.schema < 1 {
-        return Err(damaged("its schema is none"));
+        return Err(damaged("its schema version is invalid"));
     }
     Ok(header)
 }
@@ -142,10 +142,10 @@ fn from_json<T: DeserializeOwned>(payload: &[u8]) -> Result<T> {
 }
 
 fn out_of_order() -> Error {
-    damaged("its parts are not in their order")
+    damaged("its parts are out of order")
 }
 
-/// Whether a name leads nowhere but below the folder it is joined to.
+/// Whether a name stays below the folder that it is joined to.
 fn is_plain_path(name: &str) -> bool {
     let is_plain = |part: &str| {
         !part.is_empty()

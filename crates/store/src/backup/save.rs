@@ -14,46 +14,45 @@ use crate::migrate::{SCHEMA_VERSION, newer_release};
 use crate::param::Param;
 use crate::{StoreConfig, postgres, sqlite};
 
-/// How many rows pass between two words about the progress.
+/// The number of rows between two progress reports.
 const TOLD_EVERY: u64 = 1_000;
-/// Who is told of each table and how many of its rows have passed. An error ends the work.
+/// Receives each table's name and how many of its rows are done. An error ends the backup.
 pub type Told<'t> = dyn FnMut(&str, u64) -> Result<()> + 't;
-/// How much of a file is copied at once.
+/// The number of bytes of a file that are copied at once.
 const PIECE_BYTES: usize = 64 * 1024;
 
-/// A store that stands still while it is read.
+/// A store that does not change while it is read.
 pub(crate) trait Snapshot {
     /// The tables of the database.
     fn tables(&mut self) -> Result<Vec<Table>>;
-    /// The schema of its rows.
+    /// The schema version of its rows.
     fn schema_version(&mut self) -> Result<i64>;
-    /// Every row of a table, in the order of its primary key.
+    /// Every row of a table, in primary key order.
     fn rows(&mut self, table: &Table, each: &mut dyn FnMut(&[Param<'_>]) -> Result<()>) -> Result<()>;
 }
 
-/// A file that is backed up beside the rows: as many bytes as it had when the backup was asked for.
+/// A file that is backed up in addition to the rows, up to the length that it had when the backup started.
 #[derive(Clone, Debug)]
 pub struct Extra {
     /// Its name in the backup.
     pub name: String,
-    /// Where it is.
+    /// Its path.
     pub path: PathBuf,
-    /// How much of it is taken.
+    /// The number of bytes to save.
     pub bytes: u64,
 }
 
-/// A backup that was written.
+/// A written backup.
 #[derive(Clone, Debug)]
 pub struct Saved {
-    /// What it says of itself.
+    /// Its header.
     pub header: Header,
-    /// What is in it.
+    /// Its content.
     pub sections: Vec<Section>,
 }
 
-/// Writes everything that a store holds at one moment to `out`, without holding up those who write to it. Everything that was
-/// acknowledged before this is called is in it. It blocks: not for a thread that
-/// serves others.
+/// Writes the content of a store at one point in time to `out`, without blocking writers. It includes everything that was
+/// acknowledged before this call. This blocks, so do not call it on a thread that serves requests.
 pub fn save<W: Write>(
     config: &StoreConfig,
     runtime: &Handle,
@@ -91,7 +90,7 @@ fn write_all<W: Write>(
     let tables = snapshot.tables()?;
     let schema = if tables.iter().any(|table| table.name == "schema_versions") { snapshot.schema_version()? } else { 0 };
     if schema == 0 {
-        return Err(Error::new(Kind::NotFound, "the database holds nothing of Toolcrib: no server was ever started on it"));
+        return Err(Error::new(Kind::NotFound, "the database has no Toolcrib data; no server was ever started on it"));
     }
     if schema > SCHEMA_VERSION {
         return Err(newer_release(schema));
@@ -139,7 +138,7 @@ impl<W: Write> Writer<W> {
 
     fn file(&mut self, extra: &Extra) -> Result<()> {
         let failed = |error: std::io::Error| {
-            Error::new(Kind::Unavailable, format!("`{}` cannot be read for the backup: {error}", extra.path.display()))
+            Error::new(Kind::Unavailable, format!("cannot read `{}` for the backup: {error}", extra.path.display()))
         };
         self.begin(SectionKind::File, FILE, &extra.name, extra.name.as_bytes())?;
         let mut from = File::open(&extra.path).map_err(failed)?.take(extra.bytes);

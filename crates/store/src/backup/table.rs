@@ -2,7 +2,9 @@
 
 use base::{Error, Result};
 
-/// A table, its columns in their order, and the columns of its primary key.
+use crate::row::Row;
+
+/// A table, its columns in order, and the columns of its primary key.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Table {
     pub(crate) name: String,
@@ -10,14 +12,19 @@ pub(crate) struct Table {
     pub(crate) key: Vec<String>,
 }
 
-/// Backed up first: it says which master key the data needs, so that a wrong one is refused before anything is loaded.
+/// Saved first: it identifies the master key of the data, so a wrong key is refused before anything is loaded.
 const FIRST: &str = "instance";
-/// Backed up last: its entries are verified with the keys that stand in another table.
+/// Saved last: its entries are verified with the keys in another table.
 const LAST: &str = "audit_events";
-/// Tables of the database itself, not of the data: the header says which schema the rows have.
+/// This table describes the database and not the data. The header of a backup has the schema version.
 const SCHEMA_VERSIONS: &str = "schema_versions";
 
 impl Table {
+    /// A column and its place in the primary key, or 0.
+    pub(crate) fn column_from_row(row: &Row<'_>) -> Result<(String, i64)> {
+        Ok((row.get("name")?, row.get("pk")?))
+    }
+
     /// A table from rows of (column, place in the primary key or 0), in the order of the columns.
     pub(crate) fn new(name: String, described: Vec<(String, i64)>) -> Result<Self> {
         let mut key: Vec<_> = described.iter().filter(|(_, place)| *place > 0).collect();
@@ -31,12 +38,12 @@ impl Table {
     }
 }
 
-/// Whether a name is spelled like ours, so that it can stand in a statement as it is.
+/// Whether a name looks like one of ours, so that it is safe inside a statement.
 pub(crate) fn is_plain_name(name: &str) -> bool {
     !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'_')
 }
 
-/// The tables that hold data, in the order in which a backup has them.
+/// The tables with data, in the order of a backup.
 pub(super) fn in_order(mut tables: Vec<Table>) -> Vec<Table> {
     tables.retain(|table| table.name != SCHEMA_VERSIONS);
     let rank = |table: &Table| (table.name != FIRST, table.name == LAST);
@@ -49,7 +56,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_needed_to_check_the_rest_comes_first() {
+    fn tables_that_check_others_come_first() {
         let table = |name: &str| Table::new(name.to_owned(), vec![("id".to_owned(), 1)]).unwrap();
         let names = ["audit_events", "audit_keys", "webhooks", "instance", "schema_versions"].map(table).to_vec();
         let names: Vec<_> = in_order(names).into_iter().map(|table| table.name).collect();

@@ -10,7 +10,7 @@ const REAL: u8 = 2;
 const TEXT: u8 = 3;
 const BYTES: u8 = 4;
 
-/// Writes a row's values after what `out` holds.
+/// Appends a row's values to `out`.
 pub(super) fn encode(values: &[Param<'_>], out: &mut Vec<u8>) -> Result<()> {
     for value in values {
         match value {
@@ -38,7 +38,7 @@ fn with_length(tag: u8, value: &[u8], out: &mut Vec<u8>) -> Result<()> {
     Ok(())
 }
 
-/// The values of a row with so many columns; `None` when the bytes are no such row.
+/// Decodes a row with this number of columns; `None` if the bytes are not such a row.
 pub(super) fn decode(mut bytes: &[u8], columns: usize) -> Option<Vec<Param<'_>>> {
     // Each value takes at least one byte.
     if columns > bytes.len() {
@@ -78,7 +78,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn rows_read_back_bit_for_bit_and_nothing_else_reads() {
+    fn rows_decode_exactly_and_partial_rows_do_not() {
         let row = [
             Param::Null,
             Param::Int(i64::MIN),

@@ -1,4 +1,4 @@
-//! Backups on PostgreSQL: a snapshot is a transaction of its own, and a restore is one transaction.
+//! Backups on PostgreSQL: a backup reads in one snapshot transaction, and a restore is one transaction.
 
 use std::collections::HashSet;
 use std::pin::Pin;
@@ -7,30 +7,30 @@ use std::time::Duration;
 use base::{Error, Kind, Result};
 use deadpool_postgres::Object;
 use tokio::runtime::Handle;
-use tokio_postgres::Row;
 use tokio_postgres::binary_copy::BinaryCopyInWriter;
 use tokio_postgres::types::Type;
 
 use super::{Session, reachable_pool};
 use crate::backup::{
-    DROP_TABLE, LoadWork, POSTGRES_COLUMNS, POSTGRES_NODES, POSTGRES_PATIENCE, POSTGRES_TABLES, Snapshot, Table, Target,
-    copy_into, count, empty, select_all,
+    DROP_TABLE, LoadWork, POSTGRES_COLUMNS, POSTGRES_PATIENCE, POSTGRES_TABLES, Snapshot, Table, Target, copy_into, count, empty,
+    select_all,
 };
 use crate::faults::Faults;
 use crate::migrate;
 use crate::param::Param;
+use crate::row::Row;
 use crate::{Tx, sql};
 
-/// What a backup or a restore calls itself to the database.
+/// The application name of a backup or a restore.
 const NAME: &str = "toolcrib-backup";
-/// How often, and how long apart, a database is looked at for servers that have just stopped.
+/// How often, and how far apart, to check for servers that have just stopped.
 const GONE_TRIES: u32 = 30;
 const GONE_PAUSE: Duration = Duration::from_millis(100);
 static NO_FAULTS: Faults = Faults::NONE;
 const BEGIN_SNAPSHOT: &str = "BEGIN ISOLATION LEVEL REPEATABLE READ, READ ONLY";
 const BEGIN_LOAD: &str = "BEGIN ISOLATION LEVEL READ COMMITTED";
 
-/// Runs `work` on the database as it is now, whatever others write meanwhile.
+/// Runs `work` on a snapshot of the database, unaffected by concurrent writes.
 pub(crate) fn snapshot(url: &str, runtime: &Handle, work: &mut dyn FnMut(&mut dyn Snapshot) -> Result<()>) -> Result<()> {
     let session = session(url, runtime)?;
     session.transact(BEGIN_SNAPSHOT, &mut |_| {
@@ -39,7 +39,7 @@ pub(crate) fn snapshot(url: &str, runtime: &Handle, work: &mut dyn FnMut(&mut dy
     })
 }
 
-/// Runs `work` on an empty database, and keeps what it did when it answers `Ok`.
+/// Runs `work` on an empty database, and keeps the result if it returns `Ok`.
 pub(crate) fn load(url: &str, runtime: &Handle, replace: bool, work: &mut LoadWork<'_>) -> Result<()> {
     let session = session(url, runtime)?;
     refuse_servers(&session)?;
@@ -53,42 +53,42 @@ pub(crate) fn load(url: &str, runtime: &Handle, replace: bool, work: &mut LoadWo
 
 fn session(url: &str, runtime: &Handle) -> Result<Session> {
     let client: Object = runtime.block_on(async {
-        let pool = reachable_pool(url, NAME, 1).await?;
+        let pool = reachable_pool(url, NAME, 1, false).await?;
         pool.get().await.map_err(Error::unavailable)
     })?;
     Ok(Session::new(client, runtime.clone(), Faults::NONE))
 }
 
-/// Refuses a database that a server is connected to. One that has just stopped is given a moment to be gone.
+/// Keeps servers out until this session ends, and refuses a database with a connected server. A server that has just stopped
+/// gets a moment to disconnect.
 fn refuse_servers(session: &Session) -> Result<()> {
     for _ in 0..GONE_TRIES {
-        let rows = session.query(POSTGRES_NODES, &[])?;
-        let nodes = rows.first().map(|row| row.try_get::<_, i64>(0)).transpose().map_err(Error::internal)?;
-        if nodes.unwrap_or(0) == 0 {
+        let rows = session.query(sql::TRY_LOCK_OUT_SERVERS, &[])?;
+        let alone = rows.first().map(|row| row.try_get::<_, bool>("locked")).transpose().map_err(Error::internal)?;
+        if alone == Some(true) {
             return Ok(());
         }
         std::thread::sleep(GONE_PAUSE);
     }
-    let words = "a server is connected to the database: stop every server that uses it, and restore then";
+    let words = "a server is connected to the database; stop every server that uses it and try again";
     Err(Error::new(Kind::Conflict, words))
 }
 
-/// Refuses a database that holds data, or drops our tables when that was asked for.
+/// Refuses a database with data, or drops our tables if `replace` is set.
 fn make_room(session: &Session, tx: &mut Tx<'_>, replace: bool) -> Result<()> {
-    let there: HashSet<String> = tx.query(POSTGRES_TABLES, &[], |row| row.get::<String>(0))?.into_iter().collect();
+    let there: HashSet<String> = tx.query(POSTGRES_TABLES, &[], |row| row.get::<String>("name"))?.into_iter().collect();
     let ours: Vec<_> = migrate::tables().chain(["schema_versions"]).filter(|name| there.contains(*name)).collect();
     if ours.is_empty() {
         return Ok(());
     }
     if !replace {
-        let words =
-            "the database holds data of Toolcrib already: name an empty database, or pass --replace to throw that data away";
+        let words = "the database already has Toolcrib data; use an empty database, or pass --replace to delete that data";
         return Err(Error::new(Kind::Conflict, words));
     }
     if there.contains("schema_versions") {
-        let found = tx.first(sql::NEWEST_SCHEMA_VERSION, &[], |row| row.get::<Option<i64>>(0))?.flatten().unwrap_or(0);
+        let found = tx.first(sql::NEWEST_SCHEMA_VERSION, &[], |row| row.get::<Option<i64>>("version"))?.flatten().unwrap_or(0);
         if found > migrate::SCHEMA_VERSION {
-            // It may have tables that this release does not know.
+            // A newer database may have tables that this release does not know.
             return Err(migrate::newer_release(found));
         }
     }
@@ -100,19 +100,18 @@ fn make_room(session: &Session, tx: &mut Tx<'_>, replace: bool) -> Result<()> {
 
 fn tables(session: &Session) -> Result<Vec<Table>> {
     let names = session.query(POSTGRES_TABLES, &[])?;
-    let names = names.iter().map(|row| row.try_get::<_, String>(0).map_err(Error::internal)).collect::<Result<Vec<_>>>()?;
+    let names = names.iter().map(|row| Row::postgres(row).get("name")).collect::<Result<Vec<String>>>()?;
     let known: HashSet<_> = migrate::tables().chain(["schema_versions"]).collect();
     let describe = |name: String| {
         let columns = session.query(POSTGRES_COLUMNS, &crate::params![name])?;
-        let read = |row: &Row| Ok((row.try_get(0).map_err(Error::internal)?, row.try_get(1).map_err(Error::internal)?));
-        let described = columns.iter().map(read).collect::<Result<_>>()?;
+        let described = columns.iter().map(|row| Table::column_from_row(&Row::postgres(row))).collect::<Result<_>>()?;
         Table::new(name, described)
     };
-    // A database may be shared with others.
+    // Other applications may share the database.
     names.into_iter().filter(|name| known.contains(name.as_str())).map(describe).collect()
 }
 
-/// A database in a transaction that sees no later change.
+/// A database in a transaction that sees no later changes.
 struct Still<'s> {
     session: &'s Session,
 }
@@ -124,7 +123,7 @@ impl Snapshot for Still<'_> {
 
     fn schema_version(&mut self) -> Result<i64> {
         let rows = self.session.query(sql::NEWEST_SCHEMA_VERSION, &[])?;
-        let version = rows.first().map(|row| row.try_get::<_, Option<i64>>(0)).transpose().map_err(Error::internal)?;
+        let version = rows.first().map(|row| Row::postgres(row).get::<Option<i64>>("version")).transpose()?;
         Ok(version.flatten().unwrap_or(0))
     }
 
@@ -133,7 +132,7 @@ impl Snapshot for Still<'_> {
     }
 }
 
-fn values(row: &Row) -> Result<Vec<Param<'_>>> {
+fn values(row: &tokio_postgres::Row) -> Result<Vec<Param<'_>>> {
     let value = |(index, column): (usize, &tokio_postgres::Column)| {
         let value = match *column.type_() {
             Type::INT8 => row.try_get::<_, Option<i64>>(index).map(|value| value.map(Param::Int)),
@@ -178,7 +177,7 @@ impl Target for Filling<'_> {
         let copy = self.copy.take().ok_or_else(|| Error::internal("no table is open"))?;
         self.session.end_copy(copy)?;
         let rows = self.session.query(&count(table), &[])?;
-        let found = rows.first().map(|row| row.try_get::<_, i64>(0)).transpose().map_err(Error::internal)?;
+        let found = rows.first().map(|row| Row::postgres(row).get::<i64>("count")).transpose()?;
         Ok(found.unwrap_or(0).unsigned_abs())
     }
 }

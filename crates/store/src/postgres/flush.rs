@@ -1,6 +1,6 @@
-//! Brings what was committed asynchronously to disk, within [`limits::NOTE_SYNC_MS_MAX`].
+//! Flushes asynchronous commits to disk, within [`limits::NOTE_SYNC_MS_MAX`].
 //!
-//! PostgreSQL's log is one: a commit that waits for the disk takes every commit before it along, of every connection.
+//! PostgreSQL has one log: a commit that waits for the disk also flushes every earlier commit of every connection.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -11,10 +11,10 @@ use tokio::sync::Notify;
 
 use crate::sql;
 
-/// Commits that come this soon after one another share a flush. What is left of the limit is for the flush itself.
+/// Commits within this time share a flush. The rest of the limit is for the flush itself.
 const GATHER: Duration = Duration::from_millis(limits::NOTE_SYNC_MS_MAX / 2);
 
-/// Asks for flushes. The work ends when this is dropped.
+/// Requests flushes. The task ends when this is dropped.
 pub(super) struct Flush {
     due: Arc<Notify>,
     task: tokio::task::AbortHandle,
@@ -30,8 +30,8 @@ impl Flush {
                 signal.notified().await;
                 tokio::time::sleep(GATHER).await;
                 if let Err(error) = flush(&pool).await {
-                    tracing::error!(%error, "recent records could not be flushed yet");
-                    // It is still due: the server may be back by then.
+                    tracing::error!(%error, "flushing recent records failed; retrying");
+                    // The flush is still due, and the database may be back by then.
                     signal.notify_one();
                 }
             }
@@ -39,7 +39,7 @@ impl Flush {
         Self { due, task: task.abort_handle() }
     }
 
-    /// Asks for a flush. One that is due already covers this commit too.
+    /// Requests a flush. One that is already due covers this commit too.
     pub(super) fn soon(&self) {
         self.due.notify_one();
     }

@@ -1,20 +1,20 @@
-//! Turns within one process: of all writes in a lane, one at a time asks for a connection.
+//! Turns within one process: only one write of a lane at a time asks for a connection.
 //!
-//! Between processes the lane is an advisory lock of the database; this only keeps the waiting out of the pool.
+//! Between processes an advisory lock of the database guards the lane. This only keeps waiting writes from using up the pool.
 
 use std::collections::HashMap;
 use std::sync::{Arc, PoisonError, Weak};
 
 use tokio::sync::{Mutex, OwnedMutexGuard};
 
-/// Lanes remembered before those that nobody waits in are forgotten.
+/// The number of lanes to remember before unused ones are removed.
 const KEPT: usize = 1_024;
 
 #[derive(Default)]
 pub(super) struct Lanes(std::sync::Mutex<HashMap<Box<str>, Weak<Mutex<()>>>>);
 
 impl Lanes {
-    /// Waits for its turn in `lane`, which lasts until the guard is dropped.
+    /// Waits for a turn in `lane`. The turn lasts until the guard is dropped.
     pub(super) async fn enter(&self, lane: &str) -> OwnedMutexGuard<()> {
         self.lane(lane).lock_owned().await
     }

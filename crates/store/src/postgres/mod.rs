@@ -1,4 +1,4 @@
-//! PostgreSQL: a pool, one transaction a closure, writes of one org in a row.
+//! PostgreSQL: a connection pool, one transaction per closure, and serial writes within an org.
 
 pub(crate) mod backup;
 mod flush;
@@ -11,7 +11,7 @@ mod tls;
 use std::str::FromStr;
 use std::sync::Arc;
 
-use base::{Clock, Error, Kind, OrgId, Result};
+use base::{Clock, Error, Kind, OrgId, Result, limits};
 use deadpool_postgres::{Hook, HookError, Manager, ManagerConfig, Object, Pool, RecyclingMethod, Timeouts};
 use tokio::sync::Semaphore;
 use tokio::task::JoinHandle;
@@ -27,16 +27,14 @@ use polls::Polls;
 
 pub(crate) use session::Session;
 
-/// Connections a node keeps. Each runs one closure at a time on a thread that may block.
-const CONNECTIONS_MAX: usize = 24;
-/// How long a call waits for a connection before it is told to come back.
-const CONNECTION_WAIT: std::time::Duration = std::time::Duration::from_secs(10);
-/// How often a closure is run again after a deadlock or a serialisation failure.
+/// How long a call waits for a connection before it fails.
+const CONNECTION_WAIT: std::time::Duration = std::time::Duration::from_secs(limits::POSTGRES_WAIT_SECONDS);
+/// The maximum number of runs of a closure that meets deadlocks or serialisation failures.
 const TRIES_MAX: u32 = 5;
-/// Notes that may be on their way at once: more than memory has room for.
+/// The maximum number of pending notes. Memory runs out before that.
 const NOTES_MAX: u32 = 1 << 24;
 
-/// What a server calls itself to the database. A restore refuses a database that a server is connected to.
+/// The application name of a server. A restore refuses a database that a server is connected to.
 const SERVER_NAME: &str = "toolcrib";
 
 /// A pool of connections to one database.
@@ -44,22 +42,22 @@ pub(crate) struct Postgres {
     pool: Pool,
     lanes: Lanes,
     flush: flush::Flush,
-    /// Each note that is on its way holds one of these.
+    /// Each pending note holds one permit.
     notes: Arc<Semaphore>,
     faults: Faults,
     pub(crate) polls: Polls,
 }
 
-/// What a write reads after it has waited for its turn must be what stands then, whatever the database's default is.
+/// A write that has waited for its turn must read the current rows, whatever the database's default isolation is.
 const BEGIN_WRITE: &str = "BEGIN ISOLATION LEVEL READ COMMITTED";
 
 /// A transaction whose commit does not wait for the disk.
 const BEGIN_NOTE: &str = "BEGIN ISOLATION LEVEL READ COMMITTED; SET LOCAL synchronous_commit = off";
 
 impl Postgres {
-    /// Connects to `url` and brings the schema up to date; of several nodes that start together one does it.
+    /// Connects to `url` and migrates the schema. If several nodes start together, one of them migrates.
     pub(crate) async fn open(url: &str, clock: &Clock, faults: Faults) -> Result<Arc<Self>> {
-        let pool = reachable_pool(url, SERVER_NAME, CONNECTIONS_MAX).await?;
+        let pool = reachable_pool(url, SERVER_NAME, limits::POSTGRES_CONNECTIONS_MAX, true).await?;
         let flush = flush::Flush::start(pool.clone());
         let store = Arc::new(Self {
             pool,
@@ -97,7 +95,7 @@ impl Postgres {
         self.write_in_turn(BEGIN_WRITE, lane, job).await
     }
 
-    /// Runs `job` like a write, but does not wait for the disk. It is under way when this answers and runs on by itself.
+    /// Runs `job` like a write, but does not wait for the disk. It has started when this returns and continues by itself.
     pub(crate) fn note<T: Send + 'static>(
         self: &Arc<Self>,
         org: OrgId,
@@ -114,8 +112,8 @@ impl Postgres {
             let written = store.write_in_turn(BEGIN_NOTE, org.as_str(), job).await;
             match &written {
                 Ok(_) => store.flush.soon(),
-                // Whoever asked for it may be gone.
-                Err(error) => tracing::error!(%org, %error, "a note could not be written"),
+                // The caller may be gone.
+                Err(error) => tracing::error!(%org, %error, "writing a note failed"),
             }
             written
         })
@@ -127,10 +125,10 @@ impl Postgres {
         lane: &str,
         mut job: impl FnMut(&mut Tx<'_>) -> Result<T> + Send + 'static,
     ) -> Result<T> {
-        // Whoever waits for the lane must not hold a connection meanwhile: one busy org would starve all others. The turn
-        // moves into the job, because that runs on when its caller goes away.
+        // A write that waits for the lane must not hold a connection, or one busy org would starve all others. The turn moves
+        // into the job, because the job continues when its caller goes away.
         let turn = tokio::time::timeout(CONNECTION_WAIT, self.lanes.enter(lane)).await;
-        let turn = turn.map_err(|_| Error::unavailable("the org's earlier writes take too long"))?;
+        let turn = turn.map_err(|_| Error::unavailable("earlier writes of the org take too long"))?;
         let lane = lane.to_owned();
         self.transact(begin, move |tx| {
             let _turn = &turn;
@@ -167,11 +165,11 @@ impl Postgres {
 
     async fn client(&self) -> Result<Object> {
         self.pool.get().await.map_err(|error| {
-            Error::new(Kind::Unavailable, "the server cannot reach its database right now: nothing was changed").logged(error)
+            Error::new(Kind::Unavailable, "the server cannot reach its database right now; nothing was changed").logged(error)
         })
     }
 
-    /// Waits for the notes that are on their way. Later calls are refused.
+    /// Waits for pending notes. Later calls are refused.
     pub(crate) async fn close(&self) {
         let all = self.notes.acquire_many(NOTES_MAX).await;
         self.notes.close();
@@ -180,20 +178,27 @@ impl Postgres {
     }
 }
 
-/// A pool with one connection that works: whatever is wrong with the url, the network, the password or the database shows here.
-async fn reachable_pool(url: &str, name: &str, connections: usize) -> Result<Pool> {
+/// A pool with one working connection, so that problems with the URL, the network, the password or the database show here.
+async fn reachable_pool(url: &str, name: &str, connections: usize, is_server: bool) -> Result<Pool> {
     let mut config = tokio_postgres::Config::from_str(url).map_err(|error| opening::unreadable_url(&error))?;
     if config.get_application_name().is_none() {
         config.application_name(name);
     }
     let place = opening::Place::of(&config);
+    place.complete(&mut config);
     let manager = Manager::from_config(config, tls::connector()?, ManagerConfig { recycling_method: RecyclingMethod::Fast });
     let timeouts = Timeouts { wait: Some(CONNECTION_WAIT), create: Some(CONNECTION_WAIT), recycle: Some(CONNECTION_WAIT) };
     let pool = Pool::builder(manager)
         .max_size(connections)
         .timeouts(timeouts)
-        .post_create(Hook::async_fn(|client, _| {
-            Box::pin(async move { client.batch_execute(sql::SET_TIMEOUTS).await.map_err(HookError::Backend) })
+        .post_create(Hook::async_fn(move |client, _| {
+            Box::pin(async move {
+                client.batch_execute(sql::SET_TIMEOUTS).await.map_err(HookError::Backend)?;
+                if is_server {
+                    client.batch_execute(sql::LOCK_AS_SERVER).await.map_err(HookError::Backend)?;
+                }
+                Ok(())
+            })
         }))
         .runtime(deadpool_postgres::Runtime::Tokio1)
         .build()
@@ -205,7 +210,8 @@ async fn reachable_pool(url: &str, name: &str, connections: usize) -> Result<Poo
 
 fn from_postgres(error: tokio_postgres::Error) -> Error {
     let Some(code) = error.code() else {
-        // Without a code it never got an answer. A broken connection is the network's; the rest is a statement of ours.
+        // An error without a code comes from the client. A closed connection is a network problem; the rest is a bug in a
+        // statement.
         let broken = error.is_closed() || std::error::Error::source(&error).is_some_and(|source| source.is::<std::io::Error>());
         return if broken { Error::unavailable(describe(&error)) } else { Error::internal(describe(&error)) };
     };
@@ -214,20 +220,20 @@ fn from_postgres(error: tokio_postgres::Error) -> Error {
         SqlState::T_R_SERIALIZATION_FAILURE | SqlState::T_R_DEADLOCK_DETECTED => Error::unavailable(describe(&error)),
         SqlState::LOCK_NOT_AVAILABLE => Error::unavailable(describe(&error)),
         SqlState::DISK_FULL => {
-            Error::new(Kind::Unavailable, "the server's disk is full: nothing was changed").logged(describe(&error))
+            Error::new(Kind::Unavailable, "the server's disk is full; nothing was changed").logged(describe(&error))
         }
         _ if ["08", "53", "57", "58"].iter().any(|class| code.code().starts_with(class)) => Error::unavailable(describe(&error)),
         _ => Error::internal(describe(&error)),
     }
 }
 
-/// Whether someone else was faster, so that the same work may be tried again.
+/// Whether a concurrent transaction won, so that the same work can be retried.
 fn is_lost_race(error: &tokio_postgres::Error) -> bool {
     matches!(error.code(), Some(&SqlState::T_R_SERIALIZATION_FAILURE | &SqlState::T_R_DEADLOCK_DETECTED))
 }
 
-/// What the log may say. The driver's own words say only "db error", and the database's may quote the values of a row, so of those
-/// only the beginning is kept, and which rule was broken.
+/// The text for the log. The driver says only "db error", and the database's message may quote values of a row. So this keeps
+/// only the start of that message and the name of the violated constraint.
 fn describe(error: &tokio_postgres::Error) -> String {
     if let Some(cause) = error.as_db_error() {
         let message = cause.message().split([':', '"', '(']).next().unwrap_or_default().trim_end();

@@ -1,7 +1,7 @@
-//! Waiting for another node's changes: however many wait for an org, one of them looks, and tells the others.
+//! Waits for changes by other nodes. If several tasks wait for an org, one of them polls and notifies the others.
 //!
-//! Whoever holds the org's turn looks. When it goes away, the turn falls to the next of those that wait: nobody has to be
-//! started or stopped for it.
+//! The task that holds the org's turn polls. If it goes away, the turn passes to the next waiting task, so no background task
+//! is needed.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError, Weak};
@@ -10,10 +10,10 @@ use std::time::Duration;
 use base::{OrgId, Result};
 use tokio::sync::watch;
 
-/// How often a node looks whether another one changed something that somebody waits for.
+/// The interval at which a node checks for changes by other nodes.
 const PAUSE: Duration = Duration::from_millis(500);
 
-/// The orgs that somebody waits for.
+/// The orgs that a task waits for.
 #[derive(Default)]
 pub(crate) struct Polls(Mutex<HashMap<OrgId, Weak<Poll>>>);
 
@@ -23,7 +23,7 @@ struct Poll {
 }
 
 impl Polls {
-    /// Waits until the number of `org` is no longer `seen`. `look` reads it.
+    /// Waits until the number of `org` differs from `seen`. `look` reads it.
     pub(crate) async fn changed<F>(&self, org: &OrgId, seen: u64, look: impl Fn() -> F) -> Result<u64>
     where
         F: Future<Output = Result<u64>>,
@@ -32,9 +32,9 @@ impl Polls {
         let mut told = poll.number.subscribe();
         loop {
             tokio::select! {
-                // Whoever has been told need not look.
+                // A notified task need not poll.
                 biased;
-                // The sender lives in `poll`, so it is never closed.
+                // The sender is in `poll`, so the channel is never closed.
                 _ = told.changed() => {
                     let number = *told.borrow_and_update();
                     if number != seen {
@@ -58,7 +58,7 @@ impl Polls {
         if let Some(poll) = polls.get(org).and_then(Weak::upgrade) {
             return poll;
         }
-        // Those that nobody waits for any more make room for this one.
+        // Orgs that no task waits for any more are removed.
         polls.retain(|_, poll| poll.strong_count() > 0);
         let poll = Arc::new(Poll { turn: tokio::sync::Mutex::default(), number: watch::Sender::new(0) });
         polls.insert(*org, Arc::downgrade(&poll));
@@ -76,7 +76,7 @@ mod tests {
     use super::*;
 
     #[tokio::test]
-    async fn of_many_that_wait_one_looks() {
+    async fn of_many_waiting_tasks_one_polls() {
         let (polls, org) = (Arc::new(Polls::default()), OrgId::new(Timestamp::from_ms(1)));
         let (looks, number) = (Arc::new(AtomicU64::new(0)), Arc::new(AtomicU64::new(7)));
         let mut waiting = JoinSet::new();
@@ -100,13 +100,13 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn when_the_one_that_looks_goes_away_another_does() {
+    async fn another_task_polls_when_the_polling_one_goes_away() {
         let (polls, org) = (Polls::default(), OrgId::new(Timestamp::from_ms(1)));
         let number = AtomicU64::new(7);
         let look = || async { Ok(number.load(Ordering::SeqCst)) };
         let mut first = Box::pin(polls.changed(&org, 7, look));
         let second = polls.changed(&org, 7, look);
-        // Polled once, it has the turn.
+        // After one poll of the future, it has the turn.
         assert!(futures_now(&mut first).await.is_none());
         let gone_and_changed = async {
             tokio::task::yield_now().await;
@@ -116,7 +116,7 @@ mod tests {
         assert_eq!(tokio::join!(second, gone_and_changed).0.unwrap(), 8);
     }
 
-    /// What a future has to say right now.
+    /// The result of a future, if it is ready now.
     async fn futures_now<F: Future + Unpin>(future: &mut F) -> Option<F::Output> {
         tokio::select! {
             biased;

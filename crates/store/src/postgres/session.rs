@@ -1,4 +1,4 @@
-//! One pooled connection, used synchronously from a thread that may block.
+//! One pooled connection, used synchronously from a blocking thread.
 
 use std::cell::Cell;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -29,7 +29,7 @@ impl Session {
         Self { client, runtime, faults, lost_a_race: Cell::new(false) }
     }
 
-    /// Whether the last failure was a deadlock or a serialisation failure, after which the same work may be tried again.
+    /// Whether the last failure was a deadlock or a serialisation failure, so that the same work can be retried.
     pub(crate) fn lost_a_race(&self) -> bool {
         self.lost_a_race.get()
     }
@@ -46,7 +46,7 @@ impl Session {
         self.runtime.block_on(run).map_err(|error| self.failed(error))
     }
 
-    /// Every row that `sql` selects, one at a time: no more than a few are in memory at once.
+    /// Streams the rows that `sql` selects. Only a few are in memory at once.
     pub(super) fn stream(&self, sql: &str, each: &mut dyn FnMut(&tokio_postgres::Row) -> Result<()>) -> Result<()> {
         let nothing = std::iter::empty::<&(dyn ToSql + Sync)>();
         let rows = self.runtime.block_on(self.client.query_raw(sql, nothing)).map_err(|error| self.failed(error))?;
@@ -57,13 +57,13 @@ impl Session {
         Ok(())
     }
 
-    /// Begins to copy rows into a table; the types are those of the columns.
+    /// Starts to copy rows into a table with columns of these types.
     pub(super) fn copy_in(&self, sql: &str, types: &[Type]) -> Result<Pin<Box<BinaryCopyInWriter>>> {
         let sink = self.runtime.block_on(self.client.copy_in(sql)).map_err(|error| self.failed(error))?;
         Ok(Box::pin(BinaryCopyInWriter::new(sink, types)))
     }
 
-    /// A row of a copy.
+    /// Adds a row to a copy.
     pub(super) fn copy_row(&self, copy: &mut Pin<Box<BinaryCopyInWriter>>, row: &[Param<'_>]) -> Result<()> {
         self.runtime.block_on(copy.as_mut().write(&by_reference(row))).map_err(|error| self.failed(error))
     }
@@ -79,7 +79,7 @@ impl Session {
         Ok(statement.columns().iter().map(|column| column.type_().clone()).collect())
     }
 
-    /// Runs `job` between `begin` and a commit, or a rollback when it fails or panics.
+    /// Runs `job` between `begin` and a commit. If it fails or panics, the transaction is rolled back.
     pub(crate) fn transact<T>(&self, begin: &str, job: &mut impl FnMut(&mut Tx<'_>) -> Result<T>) -> Result<T> {
         self.lost_a_race.set(false);
         self.faults.step()?;
@@ -88,9 +88,9 @@ impl Session {
         let outcome =
             catch_unwind(AssertUnwindSafe(|| job(&mut tx))).unwrap_or_else(|_| Err(Error::internal("a transaction panicked")));
         match tx.settle(outcome).and_then(|value| self.faults.step().map(|()| value)) {
-            // Whether a commit that broke off stands is unknown: the caller must not be told to try again.
+            // After an interrupted commit it is unknown whether it took effect, so the caller must not be told to retry.
             Ok(value) => self.batch("COMMIT").map(|()| value).map_err(|error| match error.kind() {
-                Kind::Unavailable if !self.lost_a_race() => Error::internal(format_args!("a commit broke off: {error}")),
+                Kind::Unavailable if !self.lost_a_race() => Error::internal(format_args!("commit interrupted: {error}")),
                 _ => error,
             }),
             Err(error) => {
@@ -107,7 +107,7 @@ impl Session {
     }
 
     fn failed(&self, error: tokio_postgres::Error) -> Error {
-        // What fails after the race was lost, the rollback included, does not win it back.
+        // A later failure, such as one of the rollback, does not reset this.
         self.lost_a_race.set(self.lost_a_race.get() || is_lost_race(&error));
         from_postgres(error)
     }
@@ -122,7 +122,7 @@ pub(crate) async fn query(
     client.query(&statement, &by_reference(params)).await
 }
 
-/// PostgreSQL numbers parameters `$1` where our texts say `?1`; nothing else in them is a question mark.
+/// PostgreSQL numbers parameters as `$1`, our SQL texts as `?1`. They contain no other question marks.
 fn numbered(sql: &str) -> String {
     sql.replace('?', "$")
 }

@@ -1,4 +1,4 @@
-//! TLS to the database, with the machine's own roots. Whether it is used is the url's to say (`sslmode`).
+//! TLS to the database, with the root certificates of the machine. The URL decides whether it is used (`sslmode`).
 
 use std::sync::Arc;
 
@@ -8,10 +8,10 @@ use tokio_postgres_rustls::MakeRustlsConnect;
 
 pub(super) fn connector() -> Result<MakeRustlsConnect> {
     let mut roots = RootCertStore::empty();
-    // A machine without roots can still reach a database that asks for no TLS.
+    // A machine without root certificates can still reach a database that needs no TLS.
     for certificate in rustls_native_certs::load_native_certs().certs {
         if let Err(error) = roots.add(certificate) {
-            tracing::debug!(%error, "a root certificate of this machine cannot be used");
+            tracing::debug!(%error, "unusable root certificate on this machine");
         }
     }
     let config = ClientConfig::builder_with_provider(Arc::new(rustls::crypto::ring::default_provider()))

@@ -1,4 +1,4 @@
-//! Backups on SQLite: a snapshot is a read transaction on a connection of its own, beside the server that writes.
+//! Backups on SQLite: a backup reads in a transaction on a separate connection, while the server writes.
 
 use std::path::Path;
 
@@ -14,22 +14,22 @@ use crate::{Tx, sql};
 
 static NO_FAULTS: Faults = Faults::NONE;
 
-/// Runs `work` on the database as it is now, whatever others write meanwhile.
+/// Runs `work` on a snapshot of the database, unaffected by concurrent writes.
 pub(crate) fn snapshot(path: &Path, work: &mut dyn FnMut(&mut dyn Snapshot) -> Result<()>) -> Result<()> {
     let connection = connect(path, OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX)
         .map_err(|error| unreadable(path, &error))?;
     let moment = connection.unchecked_transaction().map_err(from_sqlite)?;
-    // The first look fixes the moment.
+    // The first read fixes the snapshot.
     let mut still = Still { connection: &moment };
     still.tables().map_err(|error| unreadable(path, &error))?;
     work(&mut still)
 }
 
-/// Runs `work` on a new database at `path`, and keeps what it did when it answers `Ok`: then it is on disk. A file that is left after
-/// a failure is nothing.
+/// Runs `work` on a new database at `path`. If it returns `Ok`, the result is kept and on disk. A file left behind by a failure
+/// is worthless.
 pub(crate) fn load(path: &Path, work: &mut LoadWork<'_>) -> Result<()> {
     let connection = connect(path, OpenFlags::default())?;
-    // Nobody uses the file before it is whole: it needs no log, and one sync in the end.
+    // Nobody uses the file before it is complete, so it needs no log, and one sync at the end is enough.
     connection.execute_batch("PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF;").map_err(from_sqlite)?;
     let transaction = connection.unchecked_transaction().map_err(from_sqlite)?;
     work(&mut Filling { connection: &transaction, insert: String::new() })?;
@@ -46,16 +46,15 @@ fn unreadable(path: &Path, error: &Error) -> Error {
 }
 
 fn tables(connection: &Connection) -> Result<Vec<Table>> {
-    let names = super::query(connection, SQLITE_TABLES, &[], &mut |row| row.get::<String>(0))?;
+    let names = super::query(connection, SQLITE_TABLES, &[], &mut |row| row.get::<String>("name"))?;
     let describe = |name: String| {
-        let described =
-            super::query(connection, SQLITE_COLUMNS, &crate::params![name], &mut |row| Ok((row.get(0)?, row.get(1)?)))?;
+        let described = super::query(connection, SQLITE_COLUMNS, &crate::params![name], &mut Table::column_from_row)?;
         Table::new(name, described)
     };
     names.into_iter().map(describe).collect()
 }
 
-/// A database in a transaction that sees no later change.
+/// A database in a transaction that sees no later changes.
 struct Still<'c> {
     connection: &'c Connection,
 }
@@ -66,7 +65,7 @@ impl Snapshot for Still<'_> {
     }
 
     fn schema_version(&mut self) -> Result<i64> {
-        let found = super::query(self.connection, sql::NEWEST_SCHEMA_VERSION, &[], &mut |row| row.get::<Option<i64>>(0))?;
+        let found = super::query(self.connection, sql::NEWEST_SCHEMA_VERSION, &[], &mut |row| row.get::<Option<i64>>("version"))?;
         Ok(found.into_iter().next().flatten().unwrap_or(0))
     }
 
@@ -119,7 +118,7 @@ impl Target for Filling<'_> {
     }
 
     fn end_table(&mut self, table: &Table) -> Result<u64> {
-        let found = super::query(self.connection, &count(table), &[], &mut |row| row.get::<i64>(0))?;
+        let found = super::query(self.connection, &count(table), &[], &mut |row| row.get::<i64>("count"))?;
         Ok(found.into_iter().next().unwrap_or(0).unsigned_abs())
     }
 }
@@ -131,7 +130,7 @@ mod tests {
     use crate::{SCHEMA_VERSION, StoreConfig};
     use base::{Clock, Timestamp};
 
-    /// A database as an older release has left it.
+    /// A database as an older release left it.
     fn older(path: &Path, version: i64) {
         let connection = connect(path, OpenFlags::default()).unwrap();
         crate::migrate::migrate_to(version, &mut Tx::sqlite(&connection, &NO_FAULTS), &Clock::system()).unwrap();
@@ -140,7 +139,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_backup_of_an_older_release_is_migrated_as_it_is_restored() {
+    async fn restoring_migrates_a_backup_of_an_older_release() {
         let folder = tempfile::tempdir().unwrap();
         let config = |name: &str| StoreConfig::Sqlite { path: folder.path().join(name) };
         let (runtime, clock) = (tokio::runtime::Handle::current(), Clock::system());

@@ -1,6 +1,6 @@
-//! Brings what was committed without a sync to disk, within [`limits::NOTE_SYNC_MS_MAX`].
+//! Syncs commits that did not wait for the disk, within [`limits::NOTE_SYNC_MS_MAX`].
 //!
-//! A sync of the write-ahead log is one of the whole file, so it covers every commit before it, whoever made it.
+//! A sync of the write-ahead log covers the whole file, so it covers every earlier commit.
 
 use std::fs::File;
 use std::path::{Path, PathBuf};
@@ -11,10 +11,10 @@ use std::time::Duration;
 
 use base::{Error, Result, limits};
 
-/// Commits that come this soon after one another share a sync. What is left of the limit is for the sync itself.
+/// Commits within this time share a sync. The rest of the limit is for the sync itself.
 const GATHER: Duration = Duration::from_millis(limits::NOTE_SYNC_MS_MAX / 2);
 
-/// The way to the thread that syncs.
+/// Requests syncs from the thread that syncs the log.
 pub(crate) struct LogSync {
     due: SyncSender<()>,
     failing: Arc<AtomicBool>,
@@ -36,12 +36,12 @@ impl LogSync {
         Ok(Self { due, failing })
     }
 
-    /// Asks for a sync. One that is due already covers this commit too.
+    /// Requests a sync. One that is already due covers this commit too.
     pub(crate) fn sync_soon(&self) {
         let _ = self.due.try_send(());
     }
 
-    /// Whether the last sync failed: until one succeeds, nothing may count on the next.
+    /// Whether the last sync failed. Until one succeeds, no commit may rely on the next.
     pub(crate) fn is_failing(&self) -> bool {
         self.failing.load(Ordering::Acquire)
     }
@@ -50,15 +50,15 @@ impl LogSync {
 fn run(log: &Path, signals: &Receiver<()>, failing: &AtomicBool) {
     while signals.recv().is_ok() {
         std::thread::sleep(GATHER);
-        // What was asked for until now is covered by the sync that follows.
+        // The next sync covers all requests up to now.
         while signals.try_recv().is_ok() {}
         let outcome = match File::open(log).and_then(|file| file.sync_data()) {
-            // A database that was closed has emptied its log into itself.
+            // A closed database has moved its log into the main file.
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(()),
             outcome => outcome,
         };
         if let Err(error) = &outcome {
-            tracing::error!(%error, "the log could not be synced: until it can, every record waits for its own sync");
+            tracing::error!(%error, "syncing the log failed; until it succeeds, every record waits for its own sync");
         }
         failing.store(outcome.is_err(), Ordering::Release);
     }

@@ -1,4 +1,4 @@
-//! SQLite: readers where they are asked for, one writer thread whose callers share commits.
+//! SQLite: reads on the caller's thread, and one writer thread whose callers share commits.
 
 pub(crate) mod backup;
 mod log_sync;
@@ -32,12 +32,12 @@ pub(crate) struct Sqlite {
 }
 
 impl Sqlite {
-    /// Opens or creates the file at `path` and brings its schema up to date.
+    /// Opens or creates the file at `path` and migrates its schema.
     pub(crate) fn open(path: &Path, clock: &Clock, faults: Faults) -> Result<Self> {
         let mut connection = connect(path, OpenFlags::default())?;
-        // Durable means durable: every commit waits for its fsync, and group commit pays for it.
+        // Every commit waits for its fsync. Group commit makes that affordable.
         connection.execute_batch("PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL;").map_err(from_sqlite)?;
-        // Immediate, so that of two processes that start together one waits instead of failing half-way.
+        // Immediate, so that if two processes start together, one waits instead of failing half-way.
         let migration = connection.transaction_with_behavior(TransactionBehavior::Immediate).map_err(from_sqlite)?;
         migrate(&mut Tx::sqlite(&migration, &Faults::NONE), clock)?;
         migration.commit().map_err(from_sqlite)?;
@@ -48,16 +48,16 @@ impl Sqlite {
     }
 }
 
-/// A connection with the settings that all of ours share.
+/// A connection with our settings.
 fn connect(path: &Path, flags: OpenFlags) -> Result<Connection> {
     let connection = Connection::open_with_flags(path, flags).map_err(from_sqlite)?;
     connection
         .execute_batch("PRAGMA foreign_keys = ON; PRAGMA temp_store = MEMORY; PRAGMA trusted_schema = OFF;")
         .map_err(from_sqlite)?;
-    // Otherwise the planner looks into the bound values, and a kept statement is parsed anew whenever one of them changes:
-    // that costs many times what the statement itself does.
+    // Without this, the planner looks at the bound values, and a cached statement is compiled again whenever one of them
+    // changes. That costs many times more than the statement itself.
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true).map_err(from_sqlite)?;
-    // A checkpoint may hold the file for a moment; nothing else competes for it.
+    // A checkpoint may lock the file for a moment. Nothing else competes for it.
     connection.busy_timeout(std::time::Duration::from_secs(5)).map_err(from_sqlite)?;
     connection.set_prepared_statement_cache_capacity(256);
     Ok(connection)
@@ -86,11 +86,11 @@ pub(crate) fn execute(connection: &Connection, sql: &str, params: &[Param<'_>]) 
     Ok(u64::try_from(touched).unwrap_or(u64::MAX))
 }
 
-/// A statement with `?2` and no `?1` has, to SQLite, two parameters. One that forgets its org must fail here as it does on
-/// PostgreSQL, which cannot tell the type of a parameter that is nowhere used.
+/// For SQLite, a statement with `?2` but without `?1` has two parameters. A statement that forgets its org must fail here as on
+/// PostgreSQL, which cannot infer the type of an unused parameter.
 fn every_parameter_is_used(statement: &Statement<'_>, params: &[Param<'_>]) -> Result<()> {
     match (1..=params.len()).find(|index| statement.parameter_name(*index).is_none()) {
-        Some(unused) => Err(Error::internal(format_args!("parameter ?{unused} is bound and not used"))),
+        Some(unused) => Err(Error::internal(format_args!("parameter ?{unused} is bound but not used"))),
         None => Ok(()),
     }
 }
@@ -98,7 +98,7 @@ fn every_parameter_is_used(statement: &Statement<'_>, params: &[Param<'_>]) -> R
 pub(crate) fn from_sqlite(error: rusqlite::Error) -> Error {
     match error.sqlite_error_code() {
         Some(ErrorCode::DiskFull) => {
-            Error::new(Kind::Unavailable, "the server's disk is full: nothing was changed").logged(error)
+            Error::new(Kind::Unavailable, "the server's disk is full; nothing was changed").logged(error)
         }
         Some(ErrorCode::ConstraintViolation) if is_duplicate(&error) => {
             Error::new(Kind::Conflict, "it exists already").logged(error)
@@ -111,12 +111,12 @@ pub(crate) fn from_sqlite(error: rusqlite::Error) -> Error {
             | ErrorCode::DatabaseLocked
             | ErrorCode::NotADatabase
             | ErrorCode::DatabaseCorrupt,
-        ) => Error::new(Kind::Unavailable, "the server cannot use its disk right now: nothing was changed").logged(error),
+        ) => Error::new(Kind::Unavailable, "the server cannot use its disk right now; nothing was changed").logged(error),
         _ => Error::internal(error),
     }
 }
 
-/// Whether a row with the same key exists; a missing value is a fault of ours, not the caller's.
+/// Whether a row with the same key exists. A missing value is our bug and not the caller's.
 fn is_duplicate(error: &rusqlite::Error) -> bool {
     let extended = error.sqlite_error().map(|cause| cause.extended_code);
     matches!(extended, Some(ffi::SQLITE_CONSTRAINT_UNIQUE | ffi::SQLITE_CONSTRAINT_PRIMARYKEY))
@@ -129,7 +129,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_kept_statement_is_parsed_once_whatever_is_bound() {
+    fn a_cached_statement_is_compiled_once() {
         let connection = connect(Path::new(":memory:"), OpenFlags::default()).unwrap();
         connection
             .execute_batch("CREATE TABLE notes (id TEXT PRIMARY KEY, at BIGINT); CREATE INDEX by_at ON notes (at);")

@@ -1,4 +1,4 @@
-//! A pool of read-only connections. Point reads take a few microseconds, so they run on the thread that asks.
+//! A pool of read-only connections. Point reads take a few microseconds, so they run on the caller's thread.
 
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
@@ -8,7 +8,7 @@ use rusqlite::{Connection, OpenFlags};
 
 use super::connect;
 
-/// Connections kept open between reads; more are opened when more threads read at once.
+/// The number of idle connections to keep. More are opened if more threads read at once.
 const KEPT: usize = 8;
 
 pub(crate) struct Readers {
@@ -22,7 +22,7 @@ impl Readers {
         Self { path: path.to_owned(), idle: Mutex::new(Some(Vec::new())) }
     }
 
-    /// Runs `read` on a connection of its own.
+    /// Runs `read` with exclusive use of a connection.
     pub(crate) fn with<T>(&self, read: impl FnOnce(&Connection) -> Result<T>) -> Result<T> {
         let pooled = match &mut *self.idle.lock().unwrap_or_else(PoisonError::into_inner) {
             Some(idle) => idle.pop(),

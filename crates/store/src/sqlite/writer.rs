@@ -1,6 +1,7 @@
-//! The one writer of a SQLite file. Callers queue closures; those that wait together share one commit and one fsync.
+//! The only writer of a SQLite file. Callers queue closures, and the queued ones share one commit and one fsync.
 //!
-//! A closure that fails takes nothing with it, and no write is acknowledged before the commit that holds it is on disk. Notes are acknowledged once they are written; [`LogSync`] brings them to disk soon after.
+//! A closure that fails affects no other, and no write is acknowledged before its commit is on disk. Notes are acknowledged
+//! once they are written, and [`LogSync`] brings them to disk soon after.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
@@ -17,7 +18,7 @@ use crate::kept::Written;
 use crate::store::Lane;
 use crate::tx::Tx;
 
-/// The way to the writer thread.
+/// The handle of the writer thread.
 pub(crate) struct Writer {
     queue: mpsc::Sender<Message>,
 }
@@ -29,7 +30,7 @@ enum Message {
 }
 
 impl Writer {
-    /// Gives `connection` to a thread of its own.
+    /// Moves `connection` to a new thread.
     pub(crate) fn start(
         connection: Connection,
         changes: ChangeNumbers,
@@ -45,7 +46,7 @@ impl Writer {
         Ok(Self { queue })
     }
 
-    /// Runs `job` in a transaction and answers when it is on disk.
+    /// Runs `job` in a transaction and returns when it is on disk.
     pub(crate) async fn write<T: Send + 'static>(
         &self,
         lane: Lane,
@@ -55,7 +56,7 @@ impl Writer {
         answer.await.map_err(|_| Error::unavailable("the writer stopped"))?
     }
 
-    /// Queues `job`, whose transaction need not be on disk to be acknowledged. It runs whether or not someone waits for it.
+    /// Queues `job`, which is acknowledged before its transaction is on disk. It runs even if nobody waits for it.
     pub(crate) fn note<T: Send + 'static>(
         &self,
         job: impl FnMut(&mut Tx<'_>) -> Result<T> + Send + 'static,
@@ -77,21 +78,21 @@ impl Writer {
         Ok(answer)
     }
 
-    /// Waits for the writes that are queued, then ends the thread and closes the file.
+    /// Waits for the queued writes, then ends the thread and closes the file.
     pub(crate) async fn stop(&self) {
         let (done, stopped) = oneshot::channel();
         if self.queue.send(Message::Stop(done)).await.is_ok() {
-            // An error only says that the thread is gone already.
+            // An error only means that the thread has already ended.
             let _ = stopped.await;
         }
     }
 }
 
-/// A closure, its typed outcome, and who waits for it.
+/// A closure, its typed result, and the caller that waits for it.
 trait Job: Send {
     fn is_wanted(&self) -> bool;
     fn has_failed(&self) -> bool;
-    /// Runs inside an open transaction; says whether its effects are to be kept, and which orgs it touched.
+    /// Runs inside an open transaction. Returns `None` to undo its effects, else the orgs to bump.
     fn run(&mut self, connection: &Connection, faults: &Faults) -> Option<Vec<OrgId>>;
     fn finish(self: Box<Self>, committed: Result<()>);
 }
@@ -128,21 +129,22 @@ impl<T: Send, F: FnMut(&mut Tx<'_>) -> Result<T> + Send> Job for TypedJob<T, F> 
             (None, Err(error)) => Err(error),
             (None, Ok(())) => Err(Error::internal("a write was never run")),
         };
-        // The caller may have gone away meanwhile: its write stands, and nobody else tells of one that failed.
+        // The caller may be gone. Its write is kept, and this is the only place that reports a failed one.
         if let Err(Err(error)) = self.reply.send(outcome) {
-            tracing::error!(%error, "a write that nobody waits for failed");
+            // The message for the caller may quote its arguments, so it is not logged.
+            tracing::error!(kind = error.kind().word(), log = error.log(), "a write that nobody waits for failed");
         }
     }
 }
 
-/// What the writer thread works with.
+/// The state of the writer thread.
 struct Writing {
     connection: Connection,
     changes: ChangeNumbers,
     written: Arc<Written>,
     log: LogSync,
     faults: Faults,
-    /// Whether the connection is set to sync at each commit.
+    /// Whether the connection currently syncs at each commit.
     syncs_commits: bool,
 }
 
@@ -165,9 +167,9 @@ fn run(mut writing: Writing, mut queue: mpsc::Receiver<Message>) {
         }
         writing.commit_together(&mut batch, &mut lanes);
         if let Some(done) = stop {
-            // Whoever waits may open, copy or remove the file next.
+            // A waiting caller may open, copy or remove the file next.
             drop(writing);
-            // Nobody waits when the process is on its way out.
+            // Nobody waits if the process is exiting.
             let _ = done.send(());
             return;
         }
@@ -175,8 +177,8 @@ fn run(mut writing: Writing, mut queue: mpsc::Receiver<Message>) {
 }
 
 impl Writing {
-    /// Runs every job of `batch` in one transaction and acknowledges them after its commit. `lanes` are those of its writes: the
-    /// rest are notes.
+    /// Runs every job of `batch` in one transaction and acknowledges them after its commit. `lanes` has the lane of each write;
+    /// the other jobs are notes.
     fn commit_together(&mut self, batch: &mut Vec<Box<dyn Job>>, lanes: &mut Vec<Lane>) {
         if batch.is_empty() {
             return;
@@ -199,7 +201,7 @@ impl Writing {
     }
 
     fn commit(&mut self, batch: &mut [Box<dyn Job>], must_sync: bool, bumped: &mut Vec<OrgId>) -> Result<()> {
-        // Notes sync with their commit while the log cannot be synced behind it.
+        // While syncs of the log fail, notes sync with their commit.
         let sync = must_sync || self.log.is_failing();
         if sync != self.syncs_commits {
             let level = if sync { "FULL" } else { "NORMAL" };
@@ -222,12 +224,13 @@ impl Writing {
         Ok(())
     }
 
-    /// Runs every job, and says whether all went well. Without savepoints, for which SQLite copies every page that changes.
+    /// Runs every job, and returns whether all succeeded. It uses no savepoints, because SQLite copies every changed page for
+    /// them.
     fn run_together(&self, batch: &mut [Box<dyn Job>], bumped: &mut Vec<OrgId>) -> bool {
         batch.iter_mut().all(|job| job.run(&self.connection, &self.faults).map(|orgs| bumped.extend(orgs)).is_some())
     }
 
-    /// Runs every job but the one that has failed, each in a savepoint, so that others may fail, too.
+    /// Runs every job except the one that failed, each in a savepoint, so that others may fail too.
     fn run_apart(&self, batch: &mut [Box<dyn Job>], bumped: &mut Vec<OrgId>) -> Result<()> {
         for job in batch.iter_mut().filter(|job| !job.has_failed()) {
             self.step("SAVEPOINT job")?;
@@ -240,7 +243,7 @@ impl Writing {
         Ok(())
     }
 
-    /// Takes the open transaction back, unless SQLite has done so itself: it does when the disk is full.
+    /// Rolls the open transaction back, unless SQLite already has, as it does if the disk is full.
     fn roll_back(&self) -> Result<()> {
         if self.connection.is_autocommit() { Ok(()) } else { self.step("ROLLBACK") }
     }

@@ -1,4 +1,4 @@
-//! Backups: whole rows of one moment, from either engine to either, and nothing of a file that is not whole.
+//! Backups: all rows of one point in time, from either engine to either, and nothing from an incomplete file.
 #![cfg(test)]
 
 use base::{Kind, Result, Timestamp};
@@ -14,7 +14,7 @@ const WEIGH: &str =
     "INSERT INTO weight_moves (org_id, project_id, number, session_id, outcome, weight_before, weight_after, moved_at)
      VALUES (?1, 'p', 1, 's', 'accepted', ?2, ?3, 5)";
 
-/// Values that engines like to change: bytes, fractions, the ends of numbers, no text and empty text.
+/// Values that engines tend to change: bytes, fractions, extreme numbers, null and empty text.
 async fn fill(test: &TestStore) {
     let rows = test.new_org();
     let fill = rows.write(|tx| {
@@ -47,7 +47,7 @@ async fn restored(config: &StoreConfig, replace: bool, bytes: Vec<u8>) -> Result
     tokio::task::spawn_blocking(restore).await.unwrap()
 }
 
-/// A place where there is no store yet.
+/// A location without a store.
 fn nowhere(engine: Engine) -> (StoreConfig, Option<TempDir>) {
     match engine {
         Engine::Sqlite => {
@@ -58,7 +58,7 @@ fn nowhere(engine: Engine) -> (StoreConfig, Option<TempDir>) {
     }
 }
 
-/// The checksums of all tables but the one that remembers the restore.
+/// The checksums of all tables except the one that records the restore.
 fn checksums(saved: &backup::Saved) -> Vec<(String, u64, String)> {
     let tables = saved.sections.iter().filter(|section| section.kind == SectionKind::Table && section.name != "instance");
     tables.map(|section| (section.name.clone(), section.count, section.sha256.clone())).collect()
@@ -78,14 +78,27 @@ both_engines! {
             assert_eq!(checksums(&again), checksums(&first), "{engine:?} to {target:?}");
             let store = store::Store::open(&config, &test.clock).await.unwrap();
             let name = store.last_restore().await.unwrap().unwrap();
-            let words = store.query("SELECT value FROM instance WHERE name = 'words'", &[], |row| row.get::<String>(0)).await;
+            let words = store.query("SELECT value FROM instance WHERE name = 'words'", &[], |row| row.get::<String>("value")).await;
             assert_eq!((words.unwrap(), name.len()), (vec!["a\n\"é\u{1f600}".to_owned()], 32 + 1 + 24));
             store.close().await;
         }
         assert_eq!(test.store.last_restore().await.unwrap(), None);
     }
 
-    async fn a_backup_that_is_not_whole_is_refused_and_leaves_nothing(engine: Engine) {
+    async fn old_instance_admin_keys_are_not_restored(engine: Engine) {
+        let test = TestStore::open(engine).await;
+        let put = "INSERT INTO instance_keys (hash, node, created_at) VALUES ('old', 'node', 1)";
+        test.store.write_instance(move |tx| tx.execute(put, &[])).await.unwrap();
+        let (_, bytes) = saved(&test.config).await.unwrap();
+        let (config, _folder) = nowhere(engine);
+        restored(&config, false, bytes).await.unwrap();
+        let store = store::Store::open(&config, &test.clock).await.unwrap();
+        let keys = store.query("SELECT hash FROM instance_keys", &[], |row| row.get::<String>("hash")).await.unwrap();
+        assert!(keys.is_empty(), "{keys:?}");
+        store.close().await;
+    }
+
+    async fn an_incomplete_backup_is_refused_and_leaves_nothing(engine: Engine) {
         let test = TestStore::open(engine).await;
         fill(&test).await;
         let (_, bytes) = saved(&test.config).await.unwrap();
@@ -97,18 +110,18 @@ both_engines! {
                 std::fs::remove_file(path).unwrap();
             }
         }
-        // What was refused has left nothing that would be in the way.
+        // A refused backup has left nothing in the way.
         restored(&config, false, bytes).await.unwrap();
     }
 
-    async fn a_backup_stands_still_while_others_write(engine: Engine) {
+    async fn a_backup_is_a_snapshot_despite_concurrent_writes(engine: Engine) {
         let test = TestStore::open(engine).await;
         fill(&test).await;
         let (config, runtime, rows) = (test.config.clone(), Handle::current(), test.new_org());
         let save = move || {
             let mut wrote = false;
             let mut told = |_: &str, _: u64| {
-                // From the first table on, others write and are acknowledged meanwhile.
+                // From the first table on, other writes commit meanwhile.
                 if !wrote {
                     wrote = true;
                     let put = rows.write(|tx| tx.execute(PUT, &[Param::Int(1), Param::Bytes(&[])]));
@@ -134,7 +147,7 @@ both_engines! {
         assert!(refused.message().contains("newer release"), "{refused}");
     }
 
-    async fn a_database_without_data_is_no_backup(engine: Engine) {
+    async fn an_empty_database_cannot_be_backed_up(engine: Engine) {
         let (config, _folder) = nowhere(engine);
         if let StoreConfig::Sqlite { path } = &config {
             std::fs::write(path, "").unwrap();
@@ -145,7 +158,7 @@ both_engines! {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn no_byte_of_a_backup_can_change_unseen() {
+async fn every_changed_byte_of_a_backup_is_detected() {
     struct Seen(Option<Header>);
     impl Visitor for Seen {
         fn header(&mut self, header: &Header) -> Result<()> {
@@ -166,7 +179,7 @@ async fn no_byte_of_a_backup_can_change_unseen() {
             flipped[place] ^= bit;
             match backup::read(flipped.as_slice(), &mut []) {
                 Err(refused) => assert_eq!(refused.kind(), Kind::InvalidParams, "byte {place}: {refused}"),
-                // Compression leaves a few bits unused: with them changed, the file still holds exactly what was saved.
+                // Compression leaves a few bits unused. If they change, the file still has exactly the saved content.
                 Ok(read) => {
                     assert_eq!((&read.header, &read.sections), (&saved.header, &saved.sections), "byte {place}");
                     unused += 1;
@@ -174,7 +187,7 @@ async fn no_byte_of_a_backup_can_change_unseen() {
             }
         }
     }
-    assert!(unused <= 16, "{unused} changed bits of {} bytes were not seen", bytes.len());
+    assert!(unused <= 16, "{unused} changed bits of {} bytes were not detected", bytes.len());
     for more in [&b"x"[..], &bytes] {
         let refused = backup::read([&bytes, more].concat().as_slice(), &mut []).unwrap_err();
         assert!(refused.message().contains("something follows its end"), "{refused}");

@@ -1,4 +1,4 @@
-//! Change numbers: they move with a commit that says so, and with nothing else.
+//! Change numbers move with a commit that bumps them, and with nothing else.
 #![cfg(test)]
 
 use base::{Error, Kind};
@@ -8,7 +8,7 @@ use tokio::task::JoinSet;
 use crate::cases::{door, insert, notes};
 
 both_engines! {
-    async fn the_number_moves_by_bump_alone(engine: Engine) {
+    async fn only_a_bump_moves_the_number(engine: Engine) {
         let (test, org) = notes(engine).await;
         let other = test.new_org();
         let start = test.store.change_number(org.org()).await.unwrap();
@@ -35,7 +35,7 @@ both_engines! {
         assert_ne!(test.store.change_number(org.org()).await.unwrap(), start);
     }
 
-    async fn whoever_waits_for_a_change_is_woken(engine: Engine) {
+    async fn a_change_wakes_waiting_tasks(engine: Engine) {
         let (test, org) = notes(engine).await;
         let start = test.store.change_number(org.org()).await.unwrap();
         let (woken, written) = tokio::join!(test.store.changed(org.org(), start), org.write(|tx| tx.bump()));
@@ -43,7 +43,7 @@ both_engines! {
         let now = test.store.change_number(org.org()).await.unwrap();
         assert_ne!(now, start);
         assert_eq!(woken.unwrap(), now);
-        // A number that is old already needs no waiting.
+        // A stale number returns at once.
         assert_eq!(test.store.changed(org.org(), start).await.unwrap(), now);
     }
 }

@@ -1,4 +1,4 @@
-//! Pages that may come from memory are never older than the last write that was acknowledged.
+//! Pages from memory are never older than the last acknowledged write.
 #![cfg(test)]
 
 use base::{Kind, OrgId};
@@ -11,17 +11,17 @@ use crate::cases::{insert, notes};
 const NEWEST: &str = "SELECT id FROM notes WHERE org_id = ?1 ORDER BY id DESC LIMIT ?2";
 
 async fn newest(org: &OrgStore, rows: u32) -> Vec<String> {
-    org.query_kept(NEWEST, &params![rows], |row| row.get::<String>(0)).await.unwrap().to_vec()
+    org.query_kept(NEWEST, &params![rows], |row| row.get::<String>("id")).await.unwrap().to_vec()
 }
 
 both_engines! {
-    async fn what_was_written_is_in_the_next_answer(engine: Engine) {
+    async fn the_next_answer_includes_a_write(engine: Engine) {
         let (test, org) = notes(engine).await;
         let other = test.new_org();
         assert_eq!(newest(&org, 3).await, [""; 0]);
         for id in ["a", "b", "c", "d"] {
             org.write(move |tx| insert(tx, id)).await.unwrap();
-            // Asked twice: once it is read, once it may be remembered.
+            // Read twice: the second result may come from memory.
             assert_eq!([newest(&org, 3).await[0].as_str(), newest(&org, 3).await[0].as_str()], [id, id]);
             assert_eq!(newest(&other, 3).await, [""; 0]);
         }
@@ -35,7 +35,7 @@ both_engines! {
         assert_eq!(newest(&org, 3).await, [""; 0]);
     }
 
-    async fn a_note_leaves_answers_standing_and_a_write_does_not(engine: Engine) {
+    async fn a_write_drops_kept_results_and_a_note_does_not(engine: Engine) {
         let (_test, org) = notes(engine).await;
         org.write(|tx| insert(tx, "a")).await.unwrap();
         let mut reads = 0;
@@ -52,15 +52,15 @@ both_engines! {
         assert_eq!([first, after_a_note, after_a_write], expected);
     }
 
-    async fn a_closed_store_remembers_nothing(engine: Engine) {
+    async fn a_closed_store_has_no_kept_results(engine: Engine) {
         let (test, org) = notes(engine).await;
         newest(&org, 1).await;
         test.store.close().await;
-        let refused = org.query_kept(NEWEST, &params![1_u32], |row| row.get::<String>(0)).await.unwrap_err();
+        let refused = org.query_kept(NEWEST, &params![1_u32], |row| row.get::<String>("id")).await.unwrap_err();
         assert_eq!(refused.kind(), Kind::Unavailable);
     }
 
-    async fn whoever_wrote_reads_it_whatever_others_write(engine: Engine) {
+    async fn a_writer_reads_its_own_write_despite_concurrent_writes(engine: Engine) {
         let (_test, org) = notes(engine).await;
         let mut writers = JoinSet::new();
         for writer in 0..8 {

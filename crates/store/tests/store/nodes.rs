@@ -4,16 +4,15 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use store::{OrgStore, OrgTx, params};
+use store::{Change, OrgTx, params};
 use testkit::Engine;
 use tokio::sync::Barrier;
 use tokio::task::JoinSet;
 
 use crate::cases::{count, increment, insert, notes};
 
-#[expect(clippy::disallowed_methods, reason = "a test of the store stands where guard stands in the server")]
-fn rows_of(node: &store::Store, org: &OrgStore) -> OrgStore {
-    node.org(org.org())
+fn rows_of(node: &store::Store, org: &Change) -> Change {
+    testkit::changing(node, org.org())
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -31,13 +30,13 @@ async fn nodes_see_each_others_change_numbers() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn no_node_remembers_what_another_has_changed() {
+async fn a_node_does_not_serve_results_that_another_has_changed() {
     let (test, org) = notes(Engine::Postgres).await;
     let elsewhere = rows_of(&test.second_node().await, &org);
     let newest = "SELECT id FROM notes WHERE org_id = ?1 ORDER BY id DESC LIMIT ?2";
     for id in ["a", "b", "c"] {
         org.write(move |tx| insert(tx, id)).await.unwrap();
-        let found = elsewhere.query_kept(newest, &params![1_u32], |row| row.get::<String>(0)).await.unwrap();
+        let found = elsewhere.query_kept(newest, &params![1_u32], |row| row.get::<String>("id")).await.unwrap();
         assert_eq!(*found, [id]);
     }
 }
@@ -59,14 +58,14 @@ async fn writes_of_one_org_never_overlap_across_nodes() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn the_loser_of_a_deadlock_is_run_again() {
+async fn the_loser_of_a_deadlock_is_retried() {
     let (test, org) = notes(Engine::Postgres).await;
     let other = test.new_org();
     org.write(|tx| insert(tx, "left")).await.unwrap();
     org.write(|tx| insert(tx, "right")).await.unwrap();
     let runs = Arc::new(AtomicU32::new(0));
     let both_hold_one = Arc::new(Barrier::new(2));
-    // Two orgs take the same two rows crosswise, which no statement of ours does: their lanes cannot help.
+    // Two orgs lock the same two rows in opposite order, which none of our statements does, so their lanes do not prevent it.
     let crosswise = |rows: [&'static str; 2]| {
         let (runs, both_hold_one) = (runs.clone(), both_hold_one.clone());
         move |tx: &mut OrgTx<'_, '_>| {
@@ -93,7 +92,10 @@ async fn a_write_that_waits_for_a_lock_gives_up() {
     for (setting, expected) in
         [("statement_timeout", "30s"), ("lock_timeout", "10s"), ("idle_in_transaction_session_timeout", "1min")]
     {
-        let said = test.store.first("SELECT current_setting(?1)", &params![setting], |row| row.get::<String>(0)).await;
+        let said = test
+            .store
+            .first("SELECT current_setting(?1) AS setting", &params![setting], |row| row.get::<String>("setting"))
+            .await;
         assert_eq!(said.unwrap().as_deref(), Some(expected), "{setting}");
     }
     org.write(|tx| insert(tx, "locked")).await.unwrap();
@@ -111,7 +113,7 @@ async fn a_write_that_waits_for_a_lock_gives_up() {
             .await
     });
     opener.wait_for_arrival();
-    // The same rule as on every connection, with less patience than a test can afford.
+    // The same rule as on every connection, with a shorter timeout for the test.
     let hasty = org.write(move |tx| {
         tx.execute("SET LOCAL lock_timeout = '50ms'", &[]).ok();
         tx.execute(update, &params!["locked"])

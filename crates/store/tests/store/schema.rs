@@ -1,4 +1,4 @@
-//! Migrations: once, by one node, never backwards.
+//! Migrations run once, on one node, and never backwards.
 #![cfg(test)]
 
 use base::Kind;
@@ -8,7 +8,7 @@ use testkit::{Engine, TestStore, both_engines, postgres};
 const APPLIED: &str = "SELECT version, applied_at FROM schema_versions ORDER BY version";
 
 async fn applied(store: &Store) -> Vec<(i64, i64)> {
-    store.query(APPLIED, &[], |row| Ok((row.get(0)?, row.get(1)?))).await.unwrap()
+    store.query(APPLIED, &[], |row| Ok((row.get("version")?, row.get("applied_at")?))).await.unwrap()
 }
 
 both_engines! {
@@ -39,12 +39,12 @@ both_engines! {
         }
     }
 
-    async fn a_closed_store_has_kept_what_it_acknowledged(engine: Engine) {
+    async fn acknowledged_writes_survive_closing(engine: Engine) {
         let mut test = TestStore::open(engine).await;
         let write = "INSERT INTO instance (name, value) VALUES (?1, ?2)";
         test.store.write_instance(move |tx| tx.execute(write, &params!["name", "value"])).await.unwrap();
         test.reopen().await;
-        let values = test.store.query("SELECT value FROM instance", &[], |row| row.get::<String>(0)).await;
+        let values = test.store.query("SELECT value FROM instance", &[], |row| row.get::<String>("value")).await;
         assert_eq!(values.unwrap(), ["value"]);
     }
 
@@ -59,7 +59,7 @@ both_engines! {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn nodes_that_start_together_on_an_empty_database_migrate_it_once() {
+async fn nodes_that_start_together_migrate_once() {
     let config = store::StoreConfig::Postgres { url: postgres::fresh_database() };
     let clock = base::Clock::system();
     let (one, two, three) =
@@ -69,7 +69,7 @@ async fn nodes_that_start_together_on_an_empty_database_migrate_it_once() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_closed_file_needs_no_log_beside_it() {
+async fn closing_moves_the_log_into_the_file() {
     let test = TestStore::open(Engine::Sqlite).await;
     test.store.ping().await.unwrap();
     let store::StoreConfig::Sqlite { path } = &test.config else { panic!("SQLite has a path") };

@@ -1,4 +1,4 @@
-//! One org's handle reaches one org's rows, and what is written comes back as it was.
+//! One org's handle reaches only that org's rows, and values are read back unchanged.
 #![cfg(test)]
 
 use base::Kind;
@@ -22,7 +22,7 @@ both_engines! {
         other.write(|tx| insert(tx, "theirs")).await.unwrap();
         for (statement, takes_id) in UNSCOPED {
             let params = if takes_id { &params!["theirs"][..] } else { &[] };
-            // A reader cannot delete anyway; a writer must refuse for the missing org alone.
+            // A reader cannot delete anyway. A writer must refuse because of the missing org alone.
             let alone = org.query(statement, params, |_| Ok(())).await.map(drop);
             let queried = org.write(move |tx| {
                 let params = if takes_id { &params!["theirs"][..] } else { &[] };
@@ -39,7 +39,7 @@ both_engines! {
         assert_eq!(ids(&other).await, ["theirs"]);
     }
 
-    async fn orgs_do_not_see_one_another(engine: Engine) {
+    async fn orgs_do_not_see_each_other(engine: Engine) {
         let (test, org) = notes(engine).await;
         let other = test.new_org();
         org.write(|tx| insert(tx, "same")).await.unwrap();
@@ -49,7 +49,7 @@ both_engines! {
         assert_eq!(ids(&other).await, ["only theirs", "same"]);
     }
 
-    async fn text_comes_back_as_it_was(engine: Engine) {
+    async fn text_is_read_back_unchanged(engine: Engine) {
         let (_test, org) = notes(engine).await;
         let texts = [
             "",
@@ -79,7 +79,7 @@ both_engines! {
         assert!(ids(&org).await.is_empty());
     }
 
-    async fn numbers_come_back_as_they_were(engine: Engine) {
+    async fn numbers_are_read_back_unchanged(engine: Engine) {
         let (_test, org) = notes(engine).await;
         for number in [i64::MIN, -1, 0, 1, i64::MAX] {
             org.write(|tx| insert(tx, "n")).await.ok();

@@ -1,22 +1,30 @@
-//! Seals and notes: what must stand beside an effect, and what need not wait for the disk.
+//! Seals, which accompany every effect, and notes, which do not wait for the disk.
 #![cfg(test)]
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use base::{Error, Kind, Result};
-use store::{OrgTx, Seal};
+use store::{Change, OrgStore, OrgTx, Seal};
 use testkit::{Engine, both_engines};
 
 use crate::cases::{door, ids, insert, notes};
 
-/// Writes a note of its own, unless it is told to fail.
+/// Writes a note, unless it is told to fail.
 #[derive(Default)]
 struct Stamp {
     fails: AtomicBool,
+    is_locked_out: AtomicBool,
 }
 
 impl Seal for Stamp {
+    fn check(&self, _: &mut OrgTx<'_, '_>) -> Result<()> {
+        if self.is_locked_out.load(Ordering::SeqCst) {
+            return Err(Error::new(Kind::NotPermitted, "locked out"));
+        }
+        Ok(())
+    }
+
     fn apply(&self, tx: &mut OrgTx<'_, '_>) -> Result<()> {
         if self.fails.load(Ordering::SeqCst) {
             return Err(Error::unavailable("no ink"));
@@ -25,10 +33,15 @@ impl Seal for Stamp {
     }
 }
 
+#[expect(clippy::disallowed_methods, reason = "these are the tests of it")]
+fn sealed(rows: &OrgStore, stamp: Arc<Stamp>) -> Change {
+    rows.sealed_by(stamp)
+}
+
 both_engines! {
-    async fn the_first_write_that_is_kept_carries_the_seal_and_no_other(engine: Engine) {
+    async fn only_the_first_committed_write_applies_the_seal(engine: Engine) {
         let (_test, org) = notes(engine).await;
-        let sealed = org.sealed_by(Arc::new(Stamp::default()));
+        let sealed = sealed(&org, Arc::default());
         assert!(!sealed.is_sealed());
         let refused = sealed.write(|_| Err::<(), _>(Error::new(Kind::Conflict, "changed my mind"))).await.unwrap_err();
         assert_eq!(refused.message(), "changed my mind");
@@ -39,9 +52,9 @@ both_engines! {
         assert_eq!(ids(&org).await, ["first", "seal", "second"]);
     }
 
-    async fn what_changes_nothing_leaves_the_seal_to_the_next_and_a_note_carries_it_too(engine: Engine) {
+    async fn a_write_without_changes_leaves_the_seal_and_a_note_applies_it(engine: Engine) {
         let (_test, org) = notes(engine).await;
-        let sealed = org.sealed_by(Arc::new(Stamp::default()));
+        let sealed = sealed(&org, Arc::default());
         let nothing = "DELETE FROM notes WHERE org_id = ?1";
         assert_eq!(sealed.write(move |tx| tx.execute(nothing, &[])).await.unwrap(), 0);
         assert!(!sealed.is_sealed() && ids(&org).await.is_empty());
@@ -51,7 +64,7 @@ both_engines! {
         assert_eq!(ids(&org).await, ["given", "more", "seal"]);
     }
 
-    async fn closing_waits_for_notes_that_nobody_waits_for(engine: Engine) {
+    async fn closing_waits_for_pending_notes(engine: Engine) {
         let (mut test, org) = notes(engine).await;
         let (opener, door) = door();
         drop(org.note(move |tx| { door.wait(); insert(tx, "under way") }));
@@ -63,10 +76,24 @@ both_engines! {
         assert_eq!(ids(&test.rows_of(org.org())).await, ["queued", "too", "under way"]);
     }
 
-    async fn without_its_seal_an_effect_does_not_happen(engine: Engine) {
+    async fn every_write_is_checked_with_or_without_the_seal(engine: Engine) {
         let (_test, org) = notes(engine).await;
         let stamp = Arc::new(Stamp::default());
-        let sealed = org.sealed_by(stamp.clone());
+        let sealed = sealed(&org, stamp.clone());
+        let lock_out = |out| stamp.is_locked_out.store(out, Ordering::SeqCst);
+        lock_out(true);
+        assert_eq!(sealed.write(|tx| insert(tx, "first")).await.unwrap_err().message(), "locked out");
+        lock_out(false);
+        sealed.write(|tx| insert(tx, "first")).await.unwrap();
+        lock_out(true);
+        assert_eq!(sealed.write(|tx| insert(tx, "second")).await.unwrap_err().message(), "locked out");
+        assert_eq!(ids(&org).await, ["first", "seal"]);
+    }
+
+    async fn a_failing_seal_undoes_the_write(engine: Engine) {
+        let (_test, org) = notes(engine).await;
+        let stamp = Arc::new(Stamp::default());
+        let sealed = sealed(&org, stamp.clone());
         stamp.fails.store(true, Ordering::SeqCst);
         assert_eq!(sealed.write(|tx| insert(tx, "effect")).await.unwrap_err().kind(), Kind::Unavailable);
         assert!(ids(&org).await.is_empty() && !sealed.is_sealed());
@@ -75,7 +102,7 @@ both_engines! {
         assert_eq!(ids(&org).await, ["effect", "seal"]);
     }
 
-    async fn a_note_is_written_when_it_answers_and_runs_on_when_nobody_waits(engine: Engine) {
+    async fn a_note_is_written_on_return_and_continues_when_dropped(engine: Engine) {
         let (_test, org) = notes(engine).await;
         org.note(|tx| insert(tx, "awaited")).await.unwrap();
         assert_eq!(ids(&org).await, ["awaited"]);
@@ -83,7 +110,7 @@ both_engines! {
         drop(org.note(move |tx| { door.wait(); insert(tx, "dropped") }));
         opener.wait_for_arrival();
         opener.open();
-        // In the same lane, and so after it.
+        // This is in the same lane, so it runs after the note.
         org.write(|tx| insert(tx, "later")).await.unwrap();
         assert_eq!(ids(&org).await, ["awaited", "dropped", "later"]);
     }

@@ -1,4 +1,4 @@
-//! Writes: all or nothing, alone in their failures, in a row within an org.
+//! Writes are atomic, fail independently of each other, and are serial within an org.
 #![cfg(test)]
 
 use base::{Error, Kind, Result};
@@ -9,14 +9,14 @@ use tokio::task::JoinSet;
 use crate::cases::{count, door, ids, increment, insert, notes};
 
 const WRITERS: usize = 64;
-/// More than a pool has connections, and few enough to be done long before one of them has waited too long for its turn.
+/// More than a pool has connections, and few enough to finish before any of them times out.
 const CROWD: usize = 32;
 
 both_engines! {
-    async fn a_failing_write_leaves_nothing_and_its_neighbours_stand(engine: Engine) {
+    async fn a_failing_write_leaves_nothing_and_others_are_kept(engine: Engine) {
         let (_test, org) = notes(engine).await;
         let (opener, door) = door();
-        // All of these wait for the first, so on SQLite they share a commit.
+        // All of these wait for the first one, so on SQLite they share a commit.
         let (held, before, failed, panicked, after, ()) = tokio::join!(
             org.write(move |tx| { door.wait(); insert(tx, "held") }),
             org.write(|tx| insert(tx, "before")),
@@ -34,11 +34,11 @@ both_engines! {
         org.write(|tx| insert(tx, "later")).await.unwrap();
     }
 
-    async fn a_write_that_goes_on_after_a_failed_statement_fails_whole(engine: Engine) {
+    async fn a_write_that_ignores_a_failed_statement_fails(engine: Engine) {
         let (_test, org) = notes(engine).await;
         let careless = |tx: &mut OrgTx<'_, '_>| {
             insert(tx, "first")?;
-            // A careless job: PostgreSQL has given the transaction up here, SQLite has not.
+            // A careless job: PostgreSQL has aborted the transaction here, SQLite has not.
             let _ = insert(tx, "first");
             Ok(())
         };
@@ -52,7 +52,7 @@ both_engines! {
         assert_eq!(org.write(|tx| insert(tx, "one")).await.unwrap_err().kind(), Kind::Conflict);
     }
 
-    async fn a_missing_value_is_our_fault_and_no_conflict(engine: Engine) {
+    async fn a_missing_value_is_an_internal_error(engine: Engine) {
         let (_test, org) = notes(engine).await;
         let without_count = "INSERT INTO notes (org_id, id) VALUES (?1, 'id')";
         let refused = org.write(move |tx| tx.execute(without_count, &[])).await.unwrap_err();
@@ -60,7 +60,7 @@ both_engines! {
         assert!(!refused.message().contains("notes"), "{}", refused.message());
     }
 
-    async fn many_writers_at_once_all_land(engine: Engine) {
+    async fn many_concurrent_writes_all_succeed(engine: Engine) {
         let (test, org) = notes(engine).await;
         let other = test.new_org();
         let mut writers = JoinSet::new();
@@ -88,7 +88,7 @@ both_engines! {
         assert_eq!(count(&org, "counter").await, i64::try_from(WRITERS).ok());
     }
 
-    async fn a_read_sees_one_moment(engine: Engine) {
+    async fn a_read_sees_one_snapshot(engine: Engine) {
         let (_test, org) = notes(engine).await;
         org.write(|tx| insert(tx, "one")).await.unwrap();
         let (opener, door) = door();
@@ -97,9 +97,9 @@ both_engines! {
         reading.spawn(async move {
             let read = move |tx: &mut OrgTx<'_, '_>| {
                 let rows = "SELECT id FROM notes WHERE org_id = ?1";
-                let before = tx.query(rows, &[], |row| row.get::<String>(0))?;
+                let before = tx.query(rows, &[], |row| row.get::<String>("id"))?;
                 door.wait();
-                Ok((before, tx.query(rows, &[], |row| row.get::<String>(0))?))
+                Ok((before, tx.query(rows, &[], |row| row.get::<String>("id"))?))
             };
             reader.read(read).await.unwrap()
         });
@@ -111,14 +111,14 @@ both_engines! {
         assert_eq!(ids(&org).await.len(), 2);
     }
 
-    async fn a_write_whose_caller_went_away_is_never_half_done(engine: Engine) {
+    async fn a_write_with_a_cancelled_caller_is_atomic(engine: Engine) {
         let (_test, org) = notes(engine).await;
         let (opener, door) = door();
         let holder = org.clone();
         let mut holding = JoinSet::new();
         holding.spawn(async move { holder.write(move |_| { door.wait(); Ok(()) }).await });
         opener.wait_for_arrival();
-        // Polled once, so that it is on its way, and dropped.
+        // Polled once, so that it is queued, and then dropped.
         tokio::select! {
             biased;
             _ = org.write(|tx| { insert(tx, "left")?; insert(tx, "right") }) => panic!("the writer is held"),
@@ -126,12 +126,12 @@ both_engines! {
         }
         opener.open();
         holding.join_all().await.remove(0).unwrap();
-        // Writes are in a row, so the dropped one is over when this one is.
+        // Writes are serial, so the dropped one is finished when this one is.
         org.write(|_| Ok(())).await.unwrap();
         assert!([0, 2].contains(&ids(&org).await.len()));
     }
 
-    async fn a_write_whose_caller_goes_away_while_it_runs_is_whole(engine: Engine) {
+    async fn a_write_is_complete_if_its_caller_goes_away_meanwhile(engine: Engine) {
         let (_test, org) = notes(engine).await;
         let (opener, door) = door();
         let writer = org.clone();
@@ -145,7 +145,7 @@ both_engines! {
         assert_eq!(ids(&org).await, ["left", "right"]);
     }
 
-    async fn an_org_whose_writes_queue_up_does_not_hold_up_the_others_reads(engine: Engine) {
+    async fn queued_writes_of_one_org_do_not_block_reads_of_others(engine: Engine) {
         let (test, busy) = notes(engine).await;
         let quiet = test.new_org();
         let (opener, door) = door();

@@ -1,4 +1,5 @@
-//! A PostgreSQL to play with: prints the url of an empty database and the server's process, and ends with its input.
+//! Starts a temporary PostgreSQL server, prints the URL of an empty database and the server's process id, and stops when stdin
+//! closes.
 
 use std::io::Write;
 

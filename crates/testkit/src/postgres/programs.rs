@@ -1,15 +1,15 @@
-//! Where PostgreSQL's programs are, and how they come onto the machine.
+//! Finds and installs the programs of PostgreSQL.
 
 use std::fs::File;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// The oldest release that the product supports.
+/// The oldest supported release.
 const MAJOR_MIN: u32 = 15;
-/// What a person types when the programs are missing.
+/// The command that installs the programs.
 const INSTALL: &str = "apt-get update && apt-get install -y --no-install-recommends postgresql";
-/// Where Debian keeps the programs of each release, which is not on the `PATH`.
+/// Debian's folder for the programs of each release, which is not on the `PATH`.
 const DEBIAN: &str = "/usr/lib/postgresql";
 
 /// The programs of one release.
@@ -20,22 +20,22 @@ pub(super) struct Programs {
 }
 
 impl Programs {
-    /// Finds the programs, or installs them, or says how.
+    /// Finds or installs the programs. Panics with instructions if it cannot.
     pub(super) fn find_or_install() -> Self {
         if let Some(programs) = Self::find(&directories()) {
             return programs;
         }
         assert!(is_root(), "{}", missing());
-        // Test processes run side by side; one of them installs, the others find what it installed.
+        // Test processes run in parallel. One installs the package while the others wait.
         let lock = File::create(std::env::temp_dir().join("toolcrib-testkit-install.lock")).expect("a lock file");
         lock.lock().expect("the lock on the installation");
         Self::find(&directories()).unwrap_or_else(|| {
             install();
-            Self::find(&directories()).unwrap_or_else(|| panic!("installed the package `postgresql`, and still: {}", missing()))
+            Self::find(&directories()).unwrap_or_else(|| panic!("the package `postgresql` is installed, but {}", missing()))
         })
     }
 
-    /// The programs in the first of `directories` that holds a supported release.
+    /// The programs in the first of `directories` that has a supported release.
     fn find(directories: &[PathBuf]) -> Option<Self> {
         directories.iter().find_map(|directory| {
             let programs = Self { initdb: directory.join("initdb"), postgres: directory.join("postgres") };
@@ -61,7 +61,7 @@ fn install() {
     assert!(status.success(), "`{INSTALL}` failed ({status}): {}", missing());
 }
 
-/// The directories of the `PATH`, then Debian's own, newest release first.
+/// The directories of the `PATH`, then Debian's, newest release first.
 fn directories() -> Vec<PathBuf> {
     let path = std::env::var_os("PATH").unwrap_or_default();
     let mut debian: Vec<(u32, PathBuf)> = std::fs::read_dir(DEBIAN)
@@ -74,20 +74,20 @@ fn directories() -> Vec<PathBuf> {
     std::env::split_paths(&path).chain(debian.into_iter().map(|(_, directory)| directory)).collect()
 }
 
-/// The major release that `postgres` says it is.
+/// The major version of `postgres`.
 fn major(postgres: &Path) -> Option<u32> {
     let output = Command::new(postgres).arg("--version").output().ok()?;
     major_in(std::str::from_utf8(&output.stdout).ok()?)
 }
 
-/// The major release in `postgres (PostgreSQL) 15.20 (Debian …)`, also of a development release like `19devel`.
+/// Parses the major version from `postgres (PostgreSQL) 15.20 (Debian …)`, or a development version like `19devel`.
 fn major_in(version: &str) -> Option<u32> {
     let number = version.split_whitespace().nth(2)?;
     let digits = number.find(|character: char| !character.is_ascii_digit()).map_or(number, |end| &number[..end]);
     digits.parse().ok()
 }
 
-/// Whether this process runs as root, for whom PostgreSQL refuses to run.
+/// Whether this process runs as root. PostgreSQL refuses to run as root.
 pub(super) fn is_root() -> bool {
     std::fs::metadata("/proc/self").expect("/proc, as every Linux has it").uid() == 0
 }
@@ -97,7 +97,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn releases_are_read_from_what_the_program_says() {
+    fn major_version_is_parsed() {
         let cases = [
             ("postgres (PostgreSQL) 15.20 (Debian 15.20-0+deb12u1)\n", Some(15)),
             ("postgres (PostgreSQL) 18.4", Some(18)),
@@ -111,13 +111,13 @@ mod tests {
     }
 
     #[test]
-    fn an_empty_directory_holds_no_programs() {
+    fn empty_directory_has_no_programs() {
         let empty = tempfile::tempdir().unwrap();
         assert_eq!(Programs::find(&[empty.path().to_owned()]), None);
     }
 
     #[test]
-    fn the_words_for_a_missing_server_name_the_command() {
+    fn error_for_missing_programs_names_the_install_command() {
         assert!(missing().contains("apt-get install -y --no-install-recommends postgresql"));
     }
 }

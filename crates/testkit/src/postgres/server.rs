@@ -1,8 +1,8 @@
-//! One private server: how it is started, and why it never outlives the test process.
+//! A private server that never outlives the test process.
 //!
-//! Two things end it. The kernel sends it SIGQUIT when the thread that started it ends, however the process ended
-//! (`setpriv --pdeathsig`); that thread therefore waits for the server and does nothing else. And a small shell waits for
-//! the end of a pipe that only this process holds open, then ends the server if it is still there and removes its files.
+//! Two mechanisms stop it. First, the kernel sends it SIGQUIT when the thread that started it ends (`setpriv --pdeathsig`), so that
+//! thread only waits for the server. Second, a small shell waits for the end of a pipe that only this process holds open. It then
+//! stops the server if it still runs, and removes its files.
 
 use std::ffi::OsStr;
 use std::net::{Ipv4Addr, TcpListener};
@@ -16,17 +16,17 @@ use tempfile::TempDir;
 
 use super::programs::{Programs, is_root};
 
-/// How often another port is tried: one that was free a moment ago may be someone else's now.
+/// Maximum number of ports to try, because a free port may be taken before the server starts.
 const PORTS_TRIED_MAX: u32 = 5;
-/// How long a start may take on a machine that is busy with something else.
+/// How long a start may take on a busy machine.
 const START_MAX: Duration = Duration::from_secs(60);
-/// How often a starting server is looked at.
+/// How often the state of a starting server is checked.
 const START_POLL: Duration = Duration::from_millis(10);
-/// Many tests at once, each with a pool of its own, must all find a connection.
+/// Enough connections for many parallel tests, each with its own pool.
 const CONNECTIONS_MAX: &str = "max_connections=400";
 
-/// Waits for the end of the pipe, then ends the server and removes its files. A process that took over the server's number
-/// has another working directory and is left alone.
+/// Waits for the end of the pipe, then stops the server and removes its files. If another process has reused the server's process
+/// id, its working directory differs and it is left alone.
 const JANITOR: &str = r#"
 trap '' INT TERM HUP
 cat > /dev/null
@@ -36,14 +36,14 @@ while lives "$1" "$2"; do sleep 0.02; done
 rm -rf "$2"
 "#;
 
-/// What a test may choose about its server.
+/// Settings of a server.
 #[derive(Clone, Debug, Default)]
 pub struct Settings {
-    /// Whether commits wait for the disk. Only tests of durability need it.
+    /// Whether commits wait for the disk. Only durability tests need this.
     pub fsync: bool,
 }
 
-/// A running server. When it is dropped, or the process ends in whatever way, it stops and its files go.
+/// A running server. It stops and its files are removed when it is dropped or the process ends.
 pub struct Server {
     port: u16,
     process_id: u32,
@@ -62,31 +62,31 @@ impl Server {
         initialise(&programs, &account, directory.path());
         let (port, process_id) = (0..PORTS_TRIED_MAX)
             .find_map(|_| launch(&programs, &account, directory.path(), settings))
-            .unwrap_or_else(|| panic!("PostgreSQL does not start; its log says:\n{}", log_of(directory.path())));
-        // From here on the janitor removes the directory.
+            .unwrap_or_else(|| panic!("PostgreSQL does not start; its log:\n{}", log_of(directory.path())));
+        // The janitor removes the directory from now on.
         let janitor = janitor(process_id, &directory.keep());
         Self { port, process_id, janitor, databases: AtomicU32::new(0), creating: Mutex::new(()) }
     }
 
-    /// The url of `database` in this server.
+    /// The URL of `database` in this server.
     pub fn url(&self, database: &str) -> String {
         format!("postgres://postgres@127.0.0.1:{}/{database}", self.port)
     }
 
-    /// The number of the server's first process.
+    /// The process id of the server.
     pub fn process_id(&self) -> u32 {
         self.process_id
     }
 
-    /// The url of a new, empty database.
+    /// Creates an empty database and returns its URL.
     pub fn fresh_database(&self) -> String {
         let name = format!("test_{}", self.databases.fetch_add(1, Ordering::Relaxed));
-        // template0 takes no connections, so nobody's presence there can hold this up.
+        // template0 accepts no connections, so no connection to it can block this statement.
         self.execute(&format!("CREATE DATABASE {name} TEMPLATE template0"));
         self.url(&name)
     }
 
-    /// Runs `sql` in the maintenance database, on a thread of its own: a caller's runtime could not be blocked on.
+    /// Runs `sql` in the maintenance database, on a separate thread, because the caller may be in an async runtime.
     fn execute(&self, sql: &str) {
         let _one_at_a_time = self.creating.lock().unwrap_or_else(PoisonError::into_inner);
         let url = self.url("postgres");
@@ -109,12 +109,12 @@ impl Server {
 impl Drop for Server {
     fn drop(&mut self) {
         drop(self.janitor.stdin.take());
-        // Best effort: the kernel's signal stands behind it.
+        // Best effort: if this fails, the kernel's signal stops the server.
         let _ = self.janitor.wait();
     }
 }
 
-/// Who the server runs as: PostgreSQL refuses root.
+/// The account that the server runs as. PostgreSQL refuses to run as root.
 struct Account {
     nobody: Option<(u32, u32)>,
 }
@@ -126,11 +126,11 @@ impl Account {
 
     fn own(&self, path: &Path) {
         if let Some((user, group)) = self.nobody {
-            std::os::unix::fs::chown(path, Some(user), Some(group)).expect("root may give a directory away");
+            std::os::unix::fs::chown(path, Some(user), Some(group)).expect("root can change the owner of a directory");
         }
     }
 
-    /// `program` in `directory`, as this account. The programs fail in a directory that the account cannot read.
+    /// Runs `program` in `directory` as this account. The programs fail in a directory that the account cannot read.
     fn command(&self, directory: &Path, program: &Path, options: &[&str]) -> Command {
         let mut command = Command::new("setpriv");
         if let Some((user, group)) = self.nobody {
@@ -147,7 +147,7 @@ fn id_of_nobody(option: &str) -> u32 {
     String::from_utf8_lossy(&output.stdout).trim().parse().expect("an account `nobody`, as every Debian has it")
 }
 
-/// Makes the files of an empty server.
+/// Creates the files of an empty server.
 fn initialise(programs: &Programs, account: &Account, directory: &Path) {
     let mut command = account.command(directory, &programs.initdb, &["--pdeathsig=KILL"]);
     command.arg("-D").arg(directory.join("db"));
@@ -156,7 +156,7 @@ fn initialise(programs: &Programs, account: &Account, directory: &Path) {
     assert!(output.status.success(), "initdb failed: {}", String::from_utf8_lossy(&output.stderr));
 }
 
-/// Starts the server on a port that is free now; `None` when it ended again, as it does when the port was taken meanwhile.
+/// Starts the server on a free port. Returns `None` if the server exits, for example because the port was taken.
 fn launch(programs: &Programs, account: &Account, directory: &Path, settings: &Settings) -> Option<(u16, u32)> {
     let port = free_port();
     let log = std::fs::File::options().create(true).append(true).open(directory.join("log")).expect("a log file");
@@ -183,11 +183,11 @@ fn launch(programs: &Programs, account: &Account, directory: &Path, settings: &S
     wait_until_ready(directory, &end).then_some((port, process_id))
 }
 
-/// Whether the server came up; `end` closes when it ended instead.
+/// Returns whether the server is ready. `end` closes if the server exits.
 fn wait_until_ready(directory: &Path, end: &mpsc::Receiver<()>) -> bool {
     let deadline = Instant::now() + START_MAX;
     while Instant::now() < deadline {
-        // The eighth line of this file is the server's own word for its state.
+        // The eighth line of this file is the server's state.
         let state = std::fs::read_to_string(directory.join("db/postmaster.pid")).unwrap_or_default();
         if state.lines().nth(7).is_some_and(|line| line.trim() == "ready") {
             return true;
@@ -196,7 +196,7 @@ fn wait_until_ready(directory: &Path, end: &mpsc::Receiver<()>) -> bool {
             return false;
         }
     }
-    panic!("PostgreSQL took longer than {START_MAX:?} to start; its log says:\n{}", log_of(directory));
+    panic!("PostgreSQL took longer than {START_MAX:?} to start; its log:\n{}", log_of(directory));
 }
 
 fn free_port() -> u16 {
@@ -213,7 +213,7 @@ fn janitor(process_id: u32, directory: &Path) -> Child {
         .args([OsStr::new("-c"), OsStr::new(JANITOR), OsStr::new("janitor")])
         .args([OsStr::new(&process_id.to_string()), directory.as_os_str()])
         .stdin(Stdio::piped())
-        // A test runner waits for everyone who holds the test's output open.
+        // A test runner waits until every process has closed the test's output.
         .stdout(Stdio::null())
         .stderr(Stdio::null())
         .spawn()

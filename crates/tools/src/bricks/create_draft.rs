@@ -1,5 +1,8 @@
 //! `bricks.create_draft`
 
+use std::borrow::Cow;
+
+use base::limits::{DESCRIPTION_CHARS_MAX, EVALUATION_PROMPT_CHARS_MAX, NAME_CHARS_MAX};
 use base::{BrickId, BrickVersionId, Result, Scope};
 use guard::{Capability, Effect, Spec};
 use schemars::JsonSchema;
@@ -7,10 +10,11 @@ use serde::{Deserialize, Serialize};
 
 use crate::reply::Answer;
 use crate::tool::{Call, Tool};
+use crate::workshop::refused;
 
 pub(crate) struct CreateDraft;
 
-/// What a brick's rule answers with.
+/// The kind of answer that a brick's rule gives.
 #[derive(Clone, Copy, Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 enum BrickType {
@@ -22,21 +26,21 @@ enum BrickType {
 #[serde(deny_unknown_fields)]
 pub(crate) struct Input {
     /// Brick name.
-    #[schemars(length(min = 1, max = 120))]
+    #[schemars(length(min = 1, max = NAME_CHARS_MAX))]
     name: String,
     /// Short description.
-    #[schemars(length(max = 500))]
+    #[schemars(length(max = DESCRIPTION_CHARS_MAX))]
     description: Option<String>,
-    /// What the rule answers with.
+    /// The kind of answer that the rule gives.
     r#type: BrickType,
-    /// The rule: the prompt that evaluates.
-    #[schemars(length(max = 10_000))]
+    /// The rule: the prompt to evaluate.
+    #[schemars(length(max = EVALUATION_PROMPT_CHARS_MAX))]
     evaluation_prompt: String,
 }
 
 #[derive(Debug, Serialize, JsonSchema)]
 pub(crate) struct Output {
-    /// Created brick.
+    /// The new brick.
     #[schemars(with = "String")]
     brick_id: BrickId,
     /// Its first version, a draft.
@@ -46,10 +50,13 @@ pub(crate) struct Output {
 
 impl Tool for CreateDraft {
     const SPEC: Spec = Spec {
-        name: "bricks.create_draft",
-        title: "Create a draft brick",
-        description: "Creates a draft brick: a named rule that answers a boolean or a score. Drafts are evaluated by nobody \
-                      until a person publishes them in the console; this tool neither runs nor publishes anything.",
+        name: Cow::Borrowed("bricks.create_draft"),
+        aliases: Vec::new(),
+        title: Cow::Borrowed("Create a draft brick"),
+        description: Cow::Borrowed(
+            "Creates a draft brick: a named rule that answers a boolean or a score. A draft is not evaluated \
+                      until a person publishes it (`toolcrib brick publish`). This tool neither evaluates nor publishes.",
+        ),
         scope: Scope::BricksCreateDraft,
         needs: Capability::Always,
         effect: Effect::Additive,
@@ -68,7 +75,8 @@ impl Tool for CreateDraft {
             },
             evaluation_prompt: input.evaluation_prompt,
         };
-        let (brick_id, brick_version_id) = call.workshop().create_draft_brick(brick, call.permit.principal().author()).await?;
+        let made = call.workshop().create_draft_brick(brick, call.permit.principal().author()).await;
+        let (brick_id, brick_version_id) = made.map_err(refused)?;
         let answer = Answer::new(format!("Created draft brick {brick_id}."), Output { brick_id, brick_version_id });
         Ok(answer.with_rows(format!("brick_version_id: {brick_version_id}")))
     }

@@ -1,14 +1,17 @@
 //! `bricks.list`
 
+use std::borrow::Cow;
+
+use base::limits::{TOOL_ROWS_DEFAULT, TOOL_ROWS_MAX};
 use base::{BrickId, BrickVersionId, Result, Scope, Timestamp};
 use guard::{Capability, Effect, Spec};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{LIMIT_DEFAULT, Status};
 use crate::reply::Answer;
 use crate::rows::{self, Cell};
 use crate::tool::{Call, Tool};
+use crate::workshop::Status;
 
 pub(crate) struct List;
 
@@ -17,14 +20,14 @@ pub(crate) struct List;
 pub(crate) struct Input {
     /// Only bricks with this status.
     status: Option<Status>,
-    /// How many, newest first. 20 by default.
-    #[schemars(range(min = 1, max = 100))]
+    /// The maximum number of bricks, newest first. 20 by default.
+    #[schemars(range(min = 1, max = TOOL_ROWS_MAX))]
     limit: Option<u32>,
 }
 
 #[derive(Debug, Serialize, JsonSchema)]
 pub(crate) struct Output {
-    /// Newest first; rules and prompts are not shown.
+    /// Newest first, without rules or prompts.
     bricks: Vec<Brick>,
 }
 
@@ -44,9 +47,12 @@ struct Brick {
 
 impl Tool for List {
     const SPEC: Spec = Spec {
-        name: "bricks.list",
-        title: "List bricks",
-        description: "Lists the workspace's bricks, newest first: ids, keys, names and status, without their rules.",
+        name: Cow::Borrowed("bricks.list"),
+        aliases: Vec::new(),
+        title: Cow::Borrowed("List bricks"),
+        description: Cow::Borrowed(
+            "Lists the workspace's bricks, newest first: ids, keys, names and status, without their rules.",
+        ),
         scope: Scope::BricksRead,
         needs: Capability::Always,
         effect: Effect::ReadOnly,
@@ -56,14 +62,14 @@ impl Tool for List {
     type Output = Output;
 
     async fn call(&self, call: Call<'_>, input: Input) -> Result<Answer<Output>> {
-        let limit = input.limit.unwrap_or(LIMIT_DEFAULT);
+        let limit = input.limit.unwrap_or(TOOL_ROWS_DEFAULT);
         let bricks = call.workshop().list_bricks(input.status.map(Into::into), limit).await?;
         let text = format!("Listed {} brick(s).", bricks.len());
         Ok(Answer::new(text, Output { bricks: bricks.iter().map(Brick::from).collect() }).with_rows(rows_of(&bricks)))
     }
 }
 
-/// The bricks, a line for each, for clients that show their model only text.
+/// One line per brick, for clients that show their model only text.
 fn rows_of(bricks: &[::kits::BrickSummary]) -> String {
     if bricks.is_empty() {
         return String::new();

@@ -1,4 +1,4 @@
-//! Fixtures that answer with every kind of content.
+//! Fixtures that return every kind of content.
 
 use mcp::Fault;
 use mcp::model::{CallResult, Content, ResourceContents};
@@ -7,16 +7,16 @@ use super::{Fixture, PNG, said};
 use crate::reply::Reply;
 use crate::tool::Call;
 
-/// A sound without samples.
+/// A WAV file without samples.
 const WAV: &str = "UklGRiQAAABXQVZFZm10IBAAAAABAAEAQB8AAEAfAAABAAgAZGF0YQAAAAA=";
 
 pub(super) const FIXTURES: &[Fixture] = &[
-    Fixture::new("test_simple_text", "Answers with a text.", text),
-    Fixture::new("test_image_content", "Answers with a picture.", image),
-    Fixture::new("test_audio_content", "Answers with a sound.", audio),
-    Fixture::new("test_embedded_resource", "Answers with a resource, whole.", embedded_resource),
-    Fixture::new("test_multiple_content_types", "Answers with several kinds of content.", several),
-    Fixture::new("test_error_handling", "Answers that it failed.", failure),
+    Fixture::new("test_simple_text", "Returns text.", text),
+    Fixture::new("test_image_content", "Returns an image.", image),
+    Fixture::new("test_audio_content", "Returns audio.", audio),
+    Fixture::new("test_embedded_resource", "Returns an embedded resource.", embedded_resource),
+    Fixture::new("test_multiple_content_types", "Returns several kinds of content.", several),
+    Fixture::new("test_error_handling", "Returns an error.", failure),
 ];
 
 fn text(_: Call<'_>) -> Result<Reply, Fault> {
@@ -40,7 +40,7 @@ fn several(_: Call<'_>) -> Result<Reply, Fault> {
     answered(vec![Content::text("Multiple content types test:"), picture(), resource])
 }
 
-/// The tool itself says that it failed: a result in both eras, not an error of the server's.
+/// The tool itself reports the failure: in both eras this is a result and not a protocol error.
 fn failure(_: Call<'_>) -> Result<Reply, Fault> {
     let said = CallResult::text("This tool intentionally returns an error for testing");
     Ok(Reply::Complete(CallResult { is_error: true, ..said }))

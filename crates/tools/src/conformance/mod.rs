@@ -1,6 +1,6 @@
-//! What the official MCP conformance suite expects to find on a server: tools, prompts and resources with fixed names and
-//! fixed answers. They are in the catalogue only when the operator turns them on (`TOOLCRIB_CONFORMANCE=1`), and then they go
-//! through the same doors and the same gate as any tool, so that the suite tests those.
+//! The tools, prompts and resources that the official MCP conformance suite expects, with fixed names and fixed answers. They
+//! are in the catalogue only when the operator sets `TOOLCRIB_CONFORMANCE=1`. They use the same doors and the same gate as any
+//! tool, so the suite tests those too.
 //!
 //! Fixtures read and write no rows.
 
@@ -9,6 +9,8 @@ mod notices;
 mod questions;
 mod schemas;
 mod shelf;
+
+use std::borrow::Cow;
 
 use base::{Result, Scope};
 use guard::{Capability, Effect, Spec};
@@ -21,13 +23,13 @@ use crate::tool::{Call, Registered, Run, Running};
 
 pub(crate) use shelf::Fixtures;
 
-/// A picture of one pixel.
+/// An image of one pixel.
 const PNG: &str = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8DwHwAFBQIAX8jx0gAAAABJRU5ErkJggg==";
 
-/// What a fixture does. None takes long, so none waits.
+/// What a fixture does. None of them waits for anything, so the function is synchronous.
 type Act = fn(Call<'_>) -> Result<Reply, Fault>;
 
-/// One tool of the suite's.
+/// A tool that the suite expects.
 struct Fixture {
     name: &'static str,
     description: &'static str,
@@ -56,9 +58,10 @@ impl Fixture {
 
     fn register(&self) -> Result<Registered> {
         let spec = Spec {
-            name: self.name,
-            title: "Conformance fixture",
-            description: self.description,
+            name: Cow::Borrowed(self.name),
+            aliases: Vec::new(),
+            title: Cow::Borrowed("Conformance fixture"),
+            description: Cow::Borrowed(self.description),
             scope: Scope::ConformanceRun,
             needs: Capability::Always,
             effect: Effect::ReadOnly,
@@ -76,7 +79,7 @@ impl Run for Acting {
     }
 }
 
-/// A finished call that says `text`.
+/// A completed call with this text.
 fn said(text: impl Into<mcp::model::Text>) -> Result<Reply, Fault> {
     Ok(Reply::Complete(CallResult::text(text)))
 }
@@ -89,11 +92,13 @@ mod tests {
     use crate::Catalogue;
 
     #[test]
-    fn fixtures_are_there_only_when_asked_for_and_take_their_own_scope() {
-        let names = |catalogue: &Catalogue| -> Vec<&str> { catalogue.tools().iter().map(|tool| tool.spec().name).collect() };
+    fn fixtures_are_listed_only_when_enabled_and_need_their_own_scope() {
+        let names = |catalogue: &Catalogue| -> Vec<String> {
+            catalogue.tools().iter().map(|tool| tool.spec().name.to_string()).collect()
+        };
         let (builtin, with_fixtures) = (Catalogue::builtin().unwrap(), Catalogue::with_conformance().unwrap());
         let (menu, all) = (names(&builtin), names(&with_fixtures));
-        assert_eq!(all[..menu.len()], menu, "the menu comes first");
+        assert_eq!(all[..menu.len()], menu, "built-in tools come first");
         assert!(menu.iter().all(|name| !name.starts_with("test_")));
         assert_eq!(all.iter().collect::<BTreeSet<_>>().len(), all.len());
         for tool in &with_fixtures.tools()[menu.len()..] {

@@ -1,4 +1,4 @@
-//! Fixtures that say something before they answer, tell subscribers of a change, or need something of the client.
+//! Fixtures that send notifications before they answer, announce a change, or need a client capability.
 
 use mcp::Fault;
 use mcp::fault::ClientCapability;
@@ -10,12 +10,12 @@ use crate::reply::Reply;
 use crate::tool::Call;
 
 pub(super) const FIXTURES: &[Fixture] = &[
-    Fixture::new("test_tool_with_progress", "Reports its progress before it answers.", progress),
-    Fixture::new("test_tool_with_logging", "Logs three lines before it answers.", logging),
-    Fixture::new("test_logging_tool", "Logs three lines to whoever asks for them.", logging),
-    Fixture::new("test_missing_capability", "Needs a client that can sample.", capability),
-    Fixture::new("test_trigger_tool_change", "Tells subscribers that the tools changed.", tools_change),
-    Fixture::new("test_trigger_prompt_change", "Tells subscribers that the prompts changed.", prompts_change),
+    Fixture::new("test_tool_with_progress", "Reports progress before it returns.", progress),
+    Fixture::new("test_tool_with_logging", "Logs three lines before it returns.", logging),
+    Fixture::new("test_logging_tool", "Logs three lines to a client that asks for logging.", logging),
+    Fixture::new("test_missing_capability", "Needs a client with the sampling capability.", capability),
+    Fixture::new("test_trigger_tool_change", "Announces that the list of tools changed.", tools_change),
+    Fixture::new("test_trigger_prompt_change", "Announces that the list of prompts changed.", prompts_change),
 ];
 
 fn progress(call: Call<'_>) -> Result<Reply, Fault> {

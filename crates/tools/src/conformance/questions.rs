@@ -1,6 +1,6 @@
-//! Fixtures that ask the client something before they answer (`input_required`), once or more often.
+//! Fixtures that ask the client one or more questions before they answer (`input_required`).
 //!
-//! A question that the client cannot answer is left out by the dispatcher, for these tools as for any other.
+//! The dispatcher drops a question that the client cannot answer, as it does for any tool.
 
 use base::Result;
 use mcp::Fault;
@@ -13,15 +13,15 @@ use crate::request_state::Seal;
 use crate::tool::Call;
 
 pub(super) const FIXTURES: &[Fixture] = &[
-    Fixture::new("test_streaming_elicitation", "Asks the person to confirm.", confirm),
-    Fixture::new("test_input_required_result_elicitation", "Asks the person's name.", name),
+    Fixture::new("test_streaming_elicitation", "Asks the user to confirm.", confirm),
+    Fixture::new("test_input_required_result_elicitation", "Asks for the user's name.", name),
     Fixture::new("test_input_required_result_sampling", "Asks the model a question.", sampling),
     Fixture::new("test_input_required_result_list_roots", "Asks for the client's roots.", roots),
-    Fixture::new("test_input_required_result_request_state", "Asks with a sealed state.", confirm),
-    Fixture::new("test_input_required_result_tampered_state", "Refuses a changed state.", confirm),
+    Fixture::new("test_input_required_result_request_state", "Asks a question and sends signed state along.", confirm),
+    Fixture::new("test_input_required_result_tampered_state", "Refuses modified state.", confirm),
     Fixture::new("test_input_required_result_multiple_inputs", "Asks three things at once.", everything),
     Fixture::new("test_input_required_result_multi_round", "Asks twice in a row.", two_rounds),
-    Fixture::new("test_input_required_result_capabilities", "Asks what the client can answer.", anything),
+    Fixture::new("test_input_required_result_capabilities", "Asks only what the client can answer.", anything),
 ];
 
 /// One question and the key of its answer.
@@ -76,7 +76,7 @@ fn everything(call: Call<'_>) -> Result<Reply, Fault> {
     }
 }
 
-/// The first answer is not kept anywhere: it comes back inside the second state.
+/// The first answer is not stored: it comes back inside the second state.
 fn two_rounds(call: Call<'_>) -> Result<Reply, Fault> {
     const NAMED: &str = "named ";
     let (answers, seal) = (answers(&call)?, Seal::of(&call));
@@ -110,7 +110,7 @@ fn answers<'a>(call: &Call<'a>) -> Result<InputResponses<'a>> {
     call.exchange.responses.clone()
 }
 
-/// The state that came back, if one did and it is ours.
+/// The state that the client sent back, if there is one and its signature is valid.
 fn state(call: &Call<'_>) -> Result<Option<String>> {
     let sealed = call.exchange.request_state.clone()?;
     sealed.map(|sealed| Seal::of(call).open(&sealed).map(str::to_owned)).transpose()
@@ -135,7 +135,7 @@ fn client_roots() -> Question {
     ("client_roots".into(), InputRequest::Roots {})
 }
 
-/// What the person wrote into a field; whoever would not say is a stranger.
+/// The value of a form field, or `stranger` if the user declined.
 pub(super) fn field<'e>(form: &'e Elicited, name: &str) -> &'e str {
     let accepted = form.content.get(name).filter(|_| form.action == Action::Accept);
     accepted.and_then(Value::as_str).unwrap_or("stranger")

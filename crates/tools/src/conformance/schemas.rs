@@ -1,4 +1,4 @@
-//! Fixtures whose input schemas are the test: they must be listed unchanged, and enforced.
+//! Fixtures that test input schemas: the schema must be listed unchanged and enforced.
 
 use mcp::Fault;
 use serde_json::{Value, json};
@@ -8,12 +8,12 @@ use crate::reply::Reply;
 use crate::tool::Call;
 
 pub(super) const FIXTURES: &[Fixture] = &[
-    Fixture::new("test_x_mcp_header", "Has an argument that travels as a header too.", done).taking(header),
+    Fixture::new("test_x_mcp_header", "Has an argument that is also sent as a header.", done).taking(header),
     Fixture::new("json_schema_2020_12_tool", "Has a schema with every modern keyword.", done).taking(modern),
 ];
 
 fn done(_: Call<'_>) -> Result<Reply, Fault> {
-    said("The arguments were good.")
+    said("The arguments are valid.")
 }
 
 fn header() -> Value {

@@ -17,21 +17,21 @@ use crate::shelf::Shelf;
 /// The suite's shelf.
 pub(crate) struct Fixtures;
 
-/// Uri, name, media type and what it is.
+/// URI, name, media type and description.
 const RESOURCES: [[&str; 4]; 3] = [
     ["test://static-text", "static-text", "text/plain", "A text that never changes."],
-    ["test://static-binary", "static-binary", "image/png", "A picture that never changes."],
+    ["test://static-binary", "static-binary", "image/png", "An image that never changes."],
     ["test://watched-resource", "watched-resource", "text/plain", "A text to subscribe to."],
 ];
 const TEMPLATE: &str = "test://template/{id}/data";
 
-/// Name, what it is for, and the arguments, all of which are required.
+/// Name, description and arguments. All arguments are required.
 const PROMPTS: [(&str, &str, &[&str]); 5] = [
     ("test_simple_prompt", "A prompt without arguments.", &[]),
     ("test_prompt_with_arguments", "A prompt that repeats its arguments.", &["arg1", "arg2"]),
-    ("test_prompt_with_embedded_resource", "A prompt that holds a resource.", &["resourceUri"]),
-    ("test_prompt_with_image", "A prompt that holds a picture.", &[]),
-    ("test_input_required_result_prompt", "A prompt that asks the person first.", &[]),
+    ("test_prompt_with_embedded_resource", "A prompt with an embedded resource.", &["resourceUri"]),
+    ("test_prompt_with_image", "A prompt with an image.", &[]),
+    ("test_input_required_result_prompt", "A prompt that asks the user first.", &[]),
 ];
 
 impl Shelf for Fixtures {
@@ -56,7 +56,7 @@ impl Shelf for Fixtures {
             uri_template: TEMPLATE.into(),
             name: "template".into(),
             title: None,
-            description: Some("Data made for an id.".into()),
+            description: Some("Data for an id.".into()),
             mime_type: Some("application/json".into()),
         }]
     }
@@ -133,7 +133,7 @@ impl Shelf for Fixtures {
         };
         match known {
             None => Ok(None),
-            Some(false) => Err(Error::invalid("argument.name", "there is no such argument")),
+            Some(false) => Err(Error::invalid("argument.name", "unknown argument")),
             Some(true) => Ok(Some(
                 ["test-1", "test-2"].map(str::to_owned).into_iter().filter(|word| word.starts_with(&*wanted.typed)).collect(),
             )),

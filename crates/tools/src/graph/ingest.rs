@@ -1,6 +1,11 @@
 //! `graph_ingest`
 
-use base::limits::{ENTITY_ALIASES_MAX, ENTITY_NAME_CHARS_MAX, TRIPLET_DESCRIPTION_CHARS_MAX, TRIPLETS_PER_CALL_MAX};
+use std::borrow::Cow;
+
+use base::limits::{
+    ENTITY_ALIASES_MAX, ENTITY_NAME_CHARS_MAX, RELATIONSHIP_WRITTEN_CHARS_MAX, TRIPLET_DESCRIPTION_CHARS_MAX,
+    TRIPLETS_PER_CALL_MAX,
+};
 use base::{Result, Scope, TripletId};
 use guard::{Capability, Effect, Spec};
 use knowledge::{NewEntity, NewTriplet};
@@ -16,7 +21,7 @@ pub(crate) struct Ingest;
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Input {
-    /// The facts. All of them are kept, or none.
+    /// The facts. Either all of them are stored or none.
     #[schemars(length(min = 1, max = TRIPLETS_PER_CALL_MAX))]
     triplets: Vec<Stated>,
 }
@@ -25,22 +30,22 @@ pub(crate) struct Input {
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, rename_all = "camelCase")]
 struct Stated {
-    /// What the fact is about.
+    /// The subject of the fact.
     source: Named,
     /// How the two are related, such as `depends_on`, `owned_by`, `replaced_by` or `fixes`.
-    #[schemars(length(min = 1, max = 200))]
+    #[schemars(length(min = 1, max = RELATIONSHIP_WRITTEN_CHARS_MAX))]
     relationship: String,
-    /// What it is related to.
+    /// The object of the fact.
     target: Named,
-    /// The fact in a sentence: what a question might ask for.
+    /// The fact as a sentence, in words that a question might use.
     #[schemars(length(max = TRIPLET_DESCRIPTION_CHARS_MAX))]
     description: Option<String>,
-    /// The source has one such target at a time: this one takes the place of an older one.
+    /// The source has only one such target at a time, so this fact supersedes an older one.
     #[serde(default)]
     functional: bool,
     /// When it became true, in RFC 3339.
     valid_from: Option<String>,
-    /// When it ceased to be true, in RFC 3339.
+    /// When it stopped being true, in RFC 3339.
     valid_to: Option<String>,
 }
 
@@ -48,13 +53,13 @@ struct Stated {
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct Named {
-    /// Its name: case, spaces, dashes and camel case make no difference.
+    /// The name. Case, spaces, dashes and camel case make no difference.
     #[schemars(length(min = 1, max = ENTITY_NAME_CHARS_MAX))]
     name: String,
-    /// What kind of thing it is, such as `service`, `file`, `person` or `ticket`.
+    /// The kind of entity, such as `service`, `file`, `person` or `ticket`.
     #[schemars(length(max = ENTITY_NAME_CHARS_MAX))]
     r#type: Option<String>,
-    /// What else it is called. An entity that has such a name becomes one with this.
+    /// Other names. An existing entity with one of these names is merged with this one.
     #[serde(default)]
     #[schemars(length(max = ENTITY_ALIASES_MAX), inner(length(min = 1, max = ENTITY_NAME_CHARS_MAX)))]
     aliases: Vec<String>,
@@ -65,21 +70,24 @@ struct Named {
 pub(crate) struct Output {
     entities_created: u32,
     triplets_created: u32,
-    /// Facts that were known already.
+    /// Facts that were already known.
     triplets_existing: u32,
-    /// Older facts that newer ones took the place of.
+    /// Older facts that were superseded.
     superseded: u32,
-    /// The fact that each of the triplets is now, in their order.
+    /// The id of the fact for each triplet, in the order given.
     #[schemars(with = "Vec<String>")]
     triplet_ids: Vec<TripletId>,
 }
 
 impl Tool for Ingest {
     const SPEC: Spec = Spec {
-        name: "graph_ingest",
-        title: "State facts",
-        description: "Adds facts about this project to the knowledge graph, as triplets of source, relationship and target: what \
-                      depends on what, who owns it, what replaced it. A fact that is known is kept once; nothing is deleted.",
+        name: Cow::Borrowed("graph_ingest"),
+        aliases: Vec::new(),
+        title: Cow::Borrowed("State facts"),
+        description: Cow::Borrowed(
+            "Adds facts about this project to the knowledge graph, as triplets of source, relationship and target: what \
+                      depends on what, who owns it, what replaced it. A known fact is not stored twice, and nothing is deleted.",
+        ),
         scope: Scope::GraphWrite,
         needs: Capability::Graph,
         effect: Effect::Additive,

@@ -1,4 +1,4 @@
-//! The knowledge graph: facts about the project that agents state, walk and judge.
+//! The knowledge graph: facts about the project that agents state, query and rate.
 
 mod improve;
 mod ingest;
@@ -24,9 +24,9 @@ use crate::rows::one_line;
 use crate::tool::Call;
 
 impl Call<'_> {
-    /// The graph of the caller's project, and who writes there.
-    pub(crate) fn graph(&self) -> Result<(KnowledgeGraph, Author)> {
-        let graph = KnowledgeGraph::new(self.permit.rows().clone(), self.project()?, self.services.clock.clone());
+    /// The graph of the caller's project, and the author to record for changes.
+    pub(crate) fn graph(&self) -> Result<(KnowledgeGraph<guard::Change>, Author)> {
+        let graph = KnowledgeGraph::new(self.permit.change().clone(), self.project()?, self.services.clock.clone());
         Ok((graph, Author::of(self.permit.principal())))
     }
 
@@ -45,12 +45,12 @@ pub(crate) struct Triplet {
     source_entity: String,
     relationship: String,
     target_entity: String,
-    /// How well it answers, from 0 to 1: for answers to a question.
+    /// How well it answers the query, from 0 to 1. Only in answers to a query.
     #[serde(skip_serializing_if = "Option::is_none")]
     relevance_score: Option<f64>,
-    /// How well it has served, from 0 to 1.
+    /// How useful it was so far, from 0 to 1.
     weight: f64,
-    /// The fact in a sentence.
+    /// The fact as a sentence.
     #[serde(skip_serializing_if = "String::is_empty")]
     #[schemars(default)]
     description: String,
@@ -61,11 +61,11 @@ pub(crate) struct Triplet {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Option<String>")]
     valid_to: Option<Timestamp>,
-    /// Since when, or from when on, something newer stands in its place.
+    /// When a newer fact superseded it, or will.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Option<String>")]
     superseded_at: Option<Timestamp>,
-    /// Facts with the same source and relationship and another target, none of which was declared the only one.
+    /// Facts with the same source and relationship but another target. None of them was stated as functional.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     #[schemars(default, with = "Vec<String>")]
     conflicts_with: Vec<TripletId>,
@@ -80,7 +80,7 @@ struct Provenance {
     #[schemars(with = "Option<String>")]
     observation_id: Option<ObservationId>,
     session_id: String,
-    /// Who stated it first: an agent's id, `label:` and a launcher's word, or a session's id.
+    /// Who stated it first: an agent's id, `label:` and the launcher's label, or a session's id.
     agent_id: String,
     /// ISO 8601.
     #[schemars(with = "String")]
@@ -88,7 +88,7 @@ struct Provenance {
 }
 
 impl Triplet {
-    /// A hit of a question.
+    /// A fact that a query found, with its score.
     pub(crate) fn scored(hit: knowledge::GraphHit) -> Self {
         Self { relevance_score: Some(rounded(hit.score)), ..Self::from(hit.triplet) }
     }
@@ -118,16 +118,16 @@ impl From<knowledge::Triplet> for Triplet {
     }
 }
 
-/// A time that a caller wrote.
+/// Parses a time argument.
 fn time(parameter: &str, text: Option<&str>) -> Result<Option<Timestamp>> {
     let read = |text| {
-        let message = format!("`{parameter}` is not a time: write it like 2026-11-16T12:00:00Z");
+        let message = format!("`{parameter}` is not a time; use a form like 2026-11-16T12:00:00Z");
         Timestamp::parse_rfc3339(text).ok_or_else(|| Error::invalid(parameter, message))
     };
     text.map(read).transpose()
 }
 
-/// Facts as a model reads them: one a line, quoted, because others stated them, with all that is known of each in brackets.
+/// Facts as text for a model, one per line. Each is quoted, because agents wrote it, and its fields follow in brackets.
 pub(crate) fn read_aloud(triplets: &[Triplet]) -> String {
     triplets.iter().map(Triplet::read_aloud).collect::<Vec<_>>().join("\n")
 }

@@ -1,26 +1,28 @@
 //! `kits.get`
 
+use std::borrow::Cow;
+
 use base::{BrickId, BrickVersionId, KitId, KitVersionId, Result, Scope, Timestamp};
 use guard::{Capability, Effect, Spec};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::bricks::Status;
 use crate::reply::Answer;
 use crate::rows::{self, Cell, Maybe};
 use crate::tool::{Call, Tool};
+use crate::workshop::{Status, refused};
 
 pub(crate) struct Get;
 
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Input {
-    /// Kit of this workspace.
+    /// Id of a kit in this workspace.
     kit_id: String,
     /// Include a summary of each brick.
     #[serde(default)]
     include_bricks: bool,
-    /// Include whether it could be published, and what stands in the way.
+    /// Include whether the kit can be published, and what blocks it.
     #[serde(default)]
     include_publish_readiness: bool,
 }
@@ -40,7 +42,7 @@ pub(crate) struct Output {
     #[schemars(with = "String")]
     updated_at: Timestamp,
     included_brick_count: usize,
-    // Left out where it was not asked for, never null, and the schema says so.
+    // An optional part is left out if the caller did not ask for it. It is never null, and the schema says so.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Vec<Brick>")]
     bricks: Option<Vec<Brick>>,
@@ -91,10 +93,13 @@ struct Finding {
 
 impl Tool for Get {
     const SPEC: Spec = Spec {
-        name: "kits.get",
-        title: "Get a kit",
-        description: "Shows one kit, on request with its bricks and with what stands in the way of publishing it. Read-only: \
-                      rules are not shown, and publishing is a person's decision in the console.",
+        name: Cow::Borrowed("kits.get"),
+        aliases: Vec::new(),
+        title: Cow::Borrowed("Get a kit"),
+        description: Cow::Borrowed(
+            "Shows one kit and, on request, its bricks and whether it can be published. Read-only: rules are \
+                      not shown, and only a person publishes a kit (`toolcrib kit publish`).",
+        ),
         scope: Scope::KitsRead,
         needs: Capability::Always,
         effect: Effect::ReadOnly,
@@ -105,7 +110,8 @@ impl Tool for Get {
 
     async fn call(&self, call: Call<'_>, input: Input) -> Result<Answer<Output>> {
         let workshop = call.workshop();
-        let kit = workshop.kit_summary(&input.kit_id, input.include_bricks, input.include_publish_readiness).await?;
+        let kit = workshop.kit_summary(&input.kit_id, input.include_bricks, input.include_publish_readiness).await;
+        let kit = kit.map_err(refused)?;
         let badge = kit.publish_readiness.as_ref().map(|readiness| format!(" {}.", readiness.status_badge().word()));
         let text = format!(
             "Kit {} ({}), version {}, {} brick(s).{}",
@@ -122,7 +128,7 @@ impl Tool for Get {
 }
 
 impl Output {
-    /// The values that the first sentence does not hold, for clients that show their model only text.
+    /// The values that are not in the first sentence, for clients that show their model only text.
     fn rows(&self) -> String {
         let mut text = String::new();
         rows::line(&mut text, format_args!("kit_id: {} | kit_code: {}", self.kit_id, self.kit_code));

@@ -1,14 +1,17 @@
 //! `kits.list`
 
+use std::borrow::Cow;
+
+use base::limits::{TOOL_ROWS_DEFAULT, TOOL_ROWS_MAX};
 use base::{KitId, KitVersionId, Result, Scope, Timestamp};
 use guard::{Capability, Effect, Spec};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::bricks::{LIMIT_DEFAULT, Status};
 use crate::reply::Answer;
 use crate::rows::{self, Cell};
 use crate::tool::{Call, Tool};
+use crate::workshop::Status;
 
 pub(crate) struct List;
 
@@ -17,14 +20,14 @@ pub(crate) struct List;
 pub(crate) struct Input {
     /// Only kits with this status.
     status: Option<Status>,
-    /// How many, newest first. 20 by default.
-    #[schemars(range(min = 1, max = 100))]
+    /// The maximum number of kits, newest first. 20 by default.
+    #[schemars(range(min = 1, max = TOOL_ROWS_MAX))]
     limit: Option<u32>,
 }
 
 #[derive(Debug, Serialize, JsonSchema)]
 pub(crate) struct Output {
-    /// Newest first; notes and versions are not shown.
+    /// Newest first, without notes or versions.
     kits: Vec<Kit>,
 }
 
@@ -46,9 +49,10 @@ struct Kit {
 
 impl Tool for List {
     const SPEC: Spec = Spec {
-        name: "kits.list",
-        title: "List kits",
-        description: "Lists the workspace's kits, newest first: ids, codes, names, status and how many bricks each includes.",
+        name: Cow::Borrowed("kits.list"),
+        aliases: Vec::new(),
+        title: Cow::Borrowed("List kits"),
+        description: Cow::Borrowed("Lists the workspace's kits, newest first: ids, codes, names, status and number of bricks."),
         scope: Scope::KitsRead,
         needs: Capability::Always,
         effect: Effect::ReadOnly,
@@ -58,14 +62,14 @@ impl Tool for List {
     type Output = Output;
 
     async fn call(&self, call: Call<'_>, input: Input) -> Result<Answer<Output>> {
-        let limit = input.limit.unwrap_or(LIMIT_DEFAULT);
+        let limit = input.limit.unwrap_or(TOOL_ROWS_DEFAULT);
         let kits = call.workshop().list_kits(input.status.map(Into::into), limit).await?;
         let text = format!("Listed {} kit(s).", kits.len());
         Ok(Answer::new(text, Output { kits: kits.iter().map(Kit::from).collect() }).with_rows(rows_of(&kits)))
     }
 }
 
-/// The kits, a line for each, for clients that show their model only text.
+/// One line per kit, for clients that show their model only text.
 fn rows_of(kits: &[::kits::KitSummary]) -> String {
     if kits.is_empty() {
         return String::new();

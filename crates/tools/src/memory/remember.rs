@@ -1,5 +1,8 @@
 //! `af_memory_remember`
 
+use std::borrow::Cow;
+
+use base::limits::{OBSERVATION_CHARS_MAX, OBSERVATION_TYPE_CHARS_MAX};
 use base::{ObservationId, Result, Scope};
 use guard::{Capability, Effect, Spec};
 use knowledge::NewObservation;
@@ -14,13 +17,13 @@ pub(crate) struct Remember;
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Input {
-    /// What to remember, in words that another agent understands on its own: name files, symbols and reasons.
-    #[schemars(length(min = 1, max = 100_000))]
+    /// The observation, in words that another agent understands without context. Name files, symbols and reasons.
+    #[schemars(length(min = 1, max = OBSERVATION_CHARS_MAX))]
     content: String,
-    /// What kind of thing it is, such as `decision`, `pattern_discovered`, `error_encountered`, `convention` or `fact`.
-    #[schemars(length(max = 64))]
+    /// The kind of observation, such as `decision`, `pattern_discovered`, `error_encountered`, `convention` or `fact`.
+    #[schemars(length(max = OBSERVATION_TYPE_CHARS_MAX))]
     r#type: Option<String>,
-    /// How sure you are.
+    /// How certain you are.
     #[schemars(range(min = 0.0, max = 1.0))]
     confidence: Option<f64>,
 }
@@ -28,12 +31,12 @@ pub(crate) struct Input {
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Output {
-    /// The observation: a new one, or the one that was known already.
+    /// The observation: a new one, or an existing one with the same text.
     #[schemars(with = "String")]
     id: ObservationId,
-    /// Whether it was new.
+    /// Whether a new observation was stored.
     stored: bool,
-    /// Whether the same text was known already.
+    /// Whether the same text was already stored.
     duplicate: bool,
     /// An observation that says nearly the same.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -43,10 +46,13 @@ pub(crate) struct Output {
 
 impl Tool for Remember {
     const SPEC: Spec = Spec {
-        name: "af_memory_remember",
-        title: "Remember an observation",
-        description: "Keeps an observation for the agents of this project: a decision and its reason, a convention, a trap, how \
-                      an error was solved. Who said it and when is recorded by the server. The same text twice is kept once.",
+        name: Cow::Borrowed("af_memory_remember"),
+        aliases: Vec::new(),
+        title: Cow::Borrowed("Remember an observation"),
+        description: Cow::Borrowed(
+            "Stores an observation for the agents of this project: a decision and its reason, a convention, a trap, how \
+                      an error was solved. The server records the author and the time. The same text is not stored twice.",
+        ),
         scope: Scope::MemoryWrite,
         needs: Capability::Memory,
         effect: Effect::Additive,

@@ -1,60 +1,73 @@
-//! `docs/errors.md`, from the one table in `mcp::codes`.
+//! Generates `docs/errors.md` from the table in `mcp::codes`.
 
 use std::fmt::Write;
 
 use base::{Door, Kind};
-use mcp::codes::{Row, row};
+use mcp::codes::{Cause, Entry, Row, row};
 use mcp::era::Revision;
 
 const HEAD: &str = "# Errors
 
 <!-- Generated from the code by `make generate`; edit crates/xtask/src/generate/errors.rs instead. -->
 
-Every JSON-RPC error carries `data.kind`, one of the words below, `data.retryable` (whether the same call may succeed
-later, unchanged) and `data.request_id` (the answer's `x-request-id`, which the server's log also names). *Redacted* rows say
-the kind and nothing else.
+Every JSON-RPC error has these fields in `data`:
 
-On legacy requests (2024-11-05 to 2025-11-25) every JSON-RPC answer is HTTP 200. On modern ones (2026-07-28) the status
-is in the table. Rows marked *result* are answered by `tools/call` as a result with `isError: true`, so that a model
-can read and act on them: `structuredContent.error` holds the same fields, and `code` and `message`.
-
-Bad arguments of a tool add:
-
-| field | what it holds |
+| field | content |
 |---|---|
-| `details` | one sentence that names everything that is wrong |
-| `parameter` | the first parameter that is wrong, like `path` or `operations[0].position` |
-| `violations` | every parameter that is wrong, up to 16: `[{\"parameter\": \"…\", \"message\": \"…\"}]` |
+| `kind` | one of the words below |
+| `retryable` | whether the same call can succeed later |
+| `request_id` | the answer's `x-request-id`, which is also in the server's log |
+
+A *redacted* error contains its kind and a general message, without details.
+
+Legacy requests (2024-11-05 to 2025-11-25) always get HTTP 200 for a JSON-RPC answer. For modern requests (2026-07-28) the table shows the
+status where it is not 200. For rows marked *result*, `tools/call` returns a result with `isError: true`, so that the model can read the
+error and correct its call. `structuredContent.error` then has the same fields, plus `code` and `message`.
+
+Errors about a tool's arguments also have:
+
+| field | content |
+|---|---|
+| `details` | one sentence that names all violations |
+| `parameter` | the first invalid parameter, such as `path` or `operations[0].position` |
+| `violations` | all invalid parameters, up to 16: `[{\"parameter\": \"…\", \"message\": \"…\"}]` |
 | `tool` | the tool that was called |
 
-From revision 2025-11-25 on they are a result. The header `MCP-Protocol-Version` names the revision of a request; a request without
-the header is answered like 2025-06-18. On stdio it is the revision that `initialize` has agreed on. A header that is no
-date, such as `1.0`, is answered with HTTP 400 and -32022.
+From revision 2025-11-25 on, these errors are results. The header `MCP-Protocol-Version` sets the revision of a request. A request without
+the header is treated as 2025-06-18. On stdio, `initialize` negotiates the revision. A header that is not a date, such as `1.0`, gets
+HTTP 400 and -32022.
 
 | kind | session and stdio door | agent door | modern requests | retryable |
 |---|---|---|---|---|
 ";
 
-const TAIL: &str = "
-The protocol itself adds, on modern requests only: -32020 (a header is missing or differs from the body), -32021 (the client
-lacks a capability that the call needs) and -32022 (a protocol version that is not spoken here), all with HTTP 400.
+const MEANINGS: &str = "
+The meaning of each kind:
+
+| kind | meaning | what to do |
+|---|---|---|
+";
+
+const DOORS: &str = "
+For modern requests, the protocol adds three errors, all with HTTP 400: -32020 (a header is missing or differs from the body), -32021
+(the client lacks a capability that the call needs) and -32022 (unsupported protocol version).
 
 ## Outside JSON-RPC
 
-The doors answer `{\"error\": \"…\"}` before a request has become a call:
+A door that refuses a request before it reaches JSON-RPC answers `{\"error\": \"…\"}`:
 
-| status | error | when |
-|---|---|---|
-| 401 | `Unauthorized` | no credential, or one that is malformed, unknown, revoked or expired; `WWW-Authenticate` says which kind is wanted |
-| 404 | `Session not found` | there is no such session |
-| 403 | `Forbidden` | the key belongs to another org or does not cover the project; or a `Host` or `Origin` that is not ours |
-| 410 | `Session ended` | the session was ended or has expired: open another. The session's own key is answered so too, for seven days |
-| 413 | `Body over the limit …` | see [limits](limits.md) |
-| 408 | `The body took too long to arrive` | the client stopped sending |
-| 429 | `Too many requests` | `Retry-After` says how many seconds to wait |
-| 405 | `Method not allowed` | the doors take POST only |
+| status | error | meaning | what to do |
+|---|---|---|---|
+";
 
-The management API answers `{\"error\": \"…\", \"code\": \"…\"}`; its statuses are in [openapi.json](openapi.json).
+const API: &str = "
+## Management API
+
+The management API answers `{\"error\": \"…\", \"code\": \"…\"}`: a message for a person, and one of these codes for programs.
+[openapi.json](openapi.json) lists the statuses of each route.
+
+| code | status | meaning | what to do | retryable |
+|---|---|---|---|---|
 ";
 
 pub(super) fn reference() -> String {
@@ -65,11 +78,34 @@ pub(super) fn reference() -> String {
             (session, agent) if session == agent => modern(session),
             (session, agent) => format!("{} / {}", modern(session), modern(agent)),
         };
-        let retryable = if kind.retryable() { "yes" } else { "no" };
-        // Writing into a string cannot fail.
-        let _ = writeln!(text, "| `{}` | {session} | {agent} | {modern} | {retryable} |", kind.word());
+        let Entry { word, retryable, .. } = Cause::Kind(kind).entry();
+        line(&mut text, format_args!("`{word}` | {session} | {agent} | {modern} | {}", yes_or_no(retryable)));
     }
-    text + TAIL
+    text += MEANINGS;
+    for kind in Kind::ALL {
+        let Entry { word, meaning, advice, .. } = Cause::Kind(kind).entry();
+        line(&mut text, format_args!("`{word}` | {meaning} | {advice}"));
+    }
+    text += DOORS;
+    for Entry { status, door, meaning, advice, .. } in Cause::all().map(Cause::entry) {
+        if let Some(words) = door {
+            line(&mut text, format_args!("{} | `{words}` | {meaning} | {advice}", status.as_u16()));
+        }
+    }
+    text += API;
+    for Entry { word, status, meaning, advice, retryable, .. } in Cause::all().map(Cause::entry) {
+        line(&mut text, format_args!("`{word}` | {} | {meaning} | {advice} | {}", status.as_u16(), yes_or_no(retryable)));
+    }
+    text
+}
+
+fn line(text: &mut String, cells: std::fmt::Arguments<'_>) {
+    // Writing to a string cannot fail.
+    let _ = writeln!(text, "| {cells} |");
+}
+
+fn yes_or_no(yes: bool) -> &'static str {
+    if yes { "yes" } else { "no" }
 }
 
 fn legacy(kind: Kind, door: Door) -> String {

@@ -1,4 +1,4 @@
-//! `docs/limits.md`, from `crates/base/src/limits.rs`, the one file that has limits: a line of comment is a line of the table.
+//! Generates `docs/limits.md` from `crates/base/src/limits.rs`. Each doc comment there becomes a row of a table.
 
 use std::fmt::Write;
 
@@ -10,49 +10,53 @@ const HEAD: &str = "# Limits
 
 <!-- Generated from the code by `make generate`; edit crates/base/src/limits.rs or crates/xtask/src/generate/limits.rs instead. -->
 
-What goes beyond a limit is refused with a reason, and changes nothing:
+A request above a limit is refused with a reason, and changes nothing:
 
-| beyond | answer |
+| limit on | answer above it |
 |---|---|
 | the size of a body | 413, after the credential was checked |
-| how long a body takes to arrive | 408 |
+| the time a body takes to arrive | 408 |
 | messages in a batch | one `-32600` for the whole batch |
 | the nesting of JSON | `-32700` |
-| the number of JSON values | `-32600`, on the management API 400 |
-| a rate, or calls under way at once | 429 `Too many requests` with `Retry-After` in whole seconds; a batch passes whole or not at all |
-| bytes of bodies and answers in memory | 429 when the caller or its org has too many, 503 when all callers together have; a call whose large result no longer fits fails with `unavailable` |
-| computations that wait for a processor | the error `unavailable`; try again in a few seconds |
-| the time for a call | the error `timeout` ([errors](errors.md)); what the call had not finished is undone |
+| the number of JSON values | `-32600`; 400 on the management API |
+| the rate, or concurrent calls | 429 `Too many requests` with `Retry-After` in whole seconds. A batch is accepted or refused as a whole |
+| bytes of bodies and answers in memory | 429 when the caller or its org has too many, 503 when all callers together have too many. A call fails with `unavailable` when its large result does not fit |
+| computations that wait for a processor | the error `unavailable`; retry in a few seconds |
+| the time for a call | the error `timeout` ([errors](errors.md)); unfinished changes are rolled back |
 | the size of a result, or of all answers to a batch | the error `too_large`, with `bytes` and `limit` |
-| a field, a list or a page | the error `invalid_params` (on the management API 400 or 422) naming it |
-| connections in all | they wait in the kernel's queue |
-| connections of one address | 503, and the connection is closed |
-| the time a client takes nothing of its answer | the connection is closed |
+| a field, a list or a page | the error `invalid_params` (400 or 422 on the management API), which names it |
+| all connections | new connections wait in the kernel's queue |
+| connections from one address | 503, and the connection is closed |
+| the time without reading an answer | the connection is closed |
 
-A call draws on the bucket of its key (shared by the key's sessions) or agent, and then on its org's. An agent's rate can be set for
-it alone (`rate_limit.per_minute`). Management calls draw on a second bucket of the same size for each key and each person, and then on
-one of the org's that no tool draws on, so that an agent that calls too much does not lock out the people who would stop it. The
-instance admin's calls draw on no rate. A token for an agent draws on the agent's bucket, and a 403 at a session's door on the key's.
+## Rate limits
 
-A request takes one call of its rate and a place among those under way before its body is read. It keeps the place, and its answer's
-bytes count, until the client has taken the last byte or the connection is closed.
+A tool call counts against the rate of its key or agent, and then against the rate of its org. All sessions of a key share the key's rate.
+You can set a rate for one agent (`rate_limit.per_minute`).
 
-On PostgreSQL all nodes draw on the same buckets. Each leases a twentieth of a burst at a time and spends it by itself, so the
-rate per minute is exact however many nodes there are, and a burst is off by at most a twentieth for each node. Calls under way,
-connections and failed logins are counted by each node.
+Management calls have separate rates of the same size: one for each key and each person, and one for the org. Tool calls do not count
+against them, so an agent that makes too many calls cannot lock out the people who want to stop it. The instance admin's calls are not
+limited. Issuing an agent token counts against the agent's rate. A 403 at the session door counts against the key's rate.
 
-## What an operator may change
+A request counts against the rate and against the concurrent calls before its body is read. It stops counting as concurrent, and its
+answer stops counting as bytes in memory, when the client has read the last byte or the connection closes.
 
-The key in section `[limits]` of `toolcrib.toml`; `--limits-…` on the command line, `TOOLCRIB_LIMITS_…` in the environment.
+On PostgreSQL all nodes share the rates. Each node leases a twentieth of a burst at a time. The rate per minute is therefore exact with any
+number of nodes, and a burst can be off by a twentieth per node. Each node counts its own concurrent calls, connections and failed logins.
 
-| key | default | what and why |
+## Settings
+
+Set a limit in section `[limits]` of `toolcrib.toml`, with `--limits-…` on the command line, or with `TOOLCRIB_LIMITS_…` in the
+environment.
+
+| key | default | meaning |
 |---|---|---|
 ";
 
 const FIXED: &str = "
-## What is fixed
+## Fixed limits
 
-| limit | value | what and why |
+| limit | value | meaning |
 |---|---|---|
 ";
 
@@ -65,7 +69,7 @@ pub(super) fn reference() -> Result<String> {
         let name = line.trim_start_matches("pub ").split(':').next().unwrap_or_default();
         let value = defaults.lines().find_map(|line| line.trim().strip_prefix(name)?.strip_prefix(": "));
         let value = value.with_context(|| format!("`{name}` has a default"))?.trim_end_matches(',');
-        // Writing into a string cannot fail.
+        // Writing to a string cannot fail.
         let _ = writeln!(text, "| `{name}` | {} | {comment} |", product(value));
     }
     text.push_str(FIXED);
@@ -79,7 +83,7 @@ pub(super) fn reference() -> Result<String> {
     Ok(text)
 }
 
-/// Each line that has a comment before it, with that comment as one line.
+/// Returns each line that has a doc comment, together with that comment joined to one line.
 fn documented(source: &str) -> impl Iterator<Item = (String, &str)> {
     let mut comment = String::new();
     source.lines().map(str::trim).filter_map(move |line| match line.strip_prefix("///") {
@@ -91,7 +95,7 @@ fn documented(source: &str) -> impl Iterator<Item = (String, &str)> {
     })
 }
 
-/// What a value comes to: products are multiplied out, pairs keep their form.
+/// Evaluates a value: products are multiplied out, and each half of a pair is evaluated.
 fn product(value: &str) -> String {
     let factors: Option<Vec<u64>> = value.split('*').map(|factor| factor.trim().replace('_', "").parse().ok()).collect();
     match factors {
@@ -103,7 +107,7 @@ fn product(value: &str) -> String {
     }
 }
 
-/// Thousands apart, for people.
+/// Formats a number with commas between thousands.
 fn grouped(number: u64) -> String {
     let digits = number.to_string();
     let groups: Vec<&[u8]> = digits.as_bytes().rchunks(3).rev().collect();
@@ -115,7 +119,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn values_are_written_for_people() {
+    fn values_are_evaluated_and_grouped() {
         for (value, written) in
             [("600", "600"), ("16 * 1024 * 1024", "16,777,216"), ("60_000", "60,000"), ("(60, 60 * 60)", "60, then 3,600")]
         {

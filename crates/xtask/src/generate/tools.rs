@@ -1,4 +1,4 @@
-//! `docs/tools.md`, from the one list in `tools::Catalogue`.
+//! Generates `docs/tools.md` from the list in `tools::Catalogue`.
 
 use std::fmt::Write;
 
@@ -12,14 +12,15 @@ const HEAD: &str = "# Tools
 
 <!-- Generated from the code by `make generate`; edit the tool in crates/tools/src instead. -->
 
-What a caller sees in `tools/list` is what it may call: the project has what the tool needs, the credential has its scope,
-and the allowlist names it. A name with a dot also answers to its underscore form (`bricks_list`); a session or agent
-opened with `tool_names: \"safe\"` is listed only those.
+`tools/list` shows exactly the tools that the caller can call: the project has the capability that the tool needs, the credential has its
+scope, the allowlist contains it, and [policy](policy.md) permits it. A name with a dot also works with an underscore (`bricks_list`). For a
+session or agent with `tool_names: \"safe\"`, `tools/list` shows only names without dots.
 
-Some clients show their model only the text of a result (`content`), others only `structuredContent`. Each holds every id and
-value by itself. Where one sentence of text is not enough, the values follow in a second block, a line for each thing. Where text
-by agents is quoted (memory and the knowledge graph), both say that it is data and not instructions; `structuredContent` says it in `notice`.
-Bad arguments are answered as [errors](errors.md) tells.
+Some clients show their model only the text of a result (`content`), others only `structuredContent`. Each of them contains every id and
+value. Where one sentence is not enough, a second text block lists the values, one line per item. Where a result quotes text written by
+agents (memory and the knowledge graph), both say that it is data, not instructions; `structuredContent` says so in `notice`.
+
+[Errors](errors.md) describes the answer to invalid arguments.
 
 ";
 
@@ -36,7 +37,7 @@ pub(super) fn reference() -> Result<String> {
     for tool in catalogue.tools() {
         section(&mut text, tool)?;
     }
-    writeln!(text, "\n## Scopes\n\n`*` holds all of them.\n\n| scope | allows to |\n|---|---|")?;
+    writeln!(text, "\n## Scopes\n\n`*` includes all of them.\n\n| scope | allows you to |\n|---|---|")?;
     for scope in Scope::ALL {
         writeln!(text, "| `{scope}` | {} |", scope.meaning())?;
     }
@@ -51,7 +52,7 @@ fn section(text: &mut String, tool: &Registered) -> Result<()> {
     let answer = tool.output_schema().context("our own tools describe their output")?;
     table(text, "answer", answer)?;
     if answer.pointer("/properties/disabled").is_some() {
-        writeln!(text, "\nWhere the project has it switched off, the answer is `{{\"disabled\": true}}`.")?;
+        writeln!(text, "\nIf it is switched off for the project, the answer is `{{\"disabled\": true}}`.")?;
     }
     Ok(())
 }
@@ -61,7 +62,7 @@ fn table(text: &mut String, title: &str, schema: &Value) -> Result<()> {
         schema.get("required").and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_str).collect();
     writeln!(text, "| {title} | type | |\n|---|---|---|")?;
     for (name, property) in schema.get("properties").and_then(Value::as_object).context("an object")? {
-        // These two stand in the place of an answer, and the text tells of both.
+        // These two replace the normal answer, and the text describes both.
         if title == "answer" && matches!(name.as_str(), "error" | "disabled") {
             continue;
         }
@@ -72,7 +73,7 @@ fn table(text: &mut String, title: &str, schema: &Value) -> Result<()> {
     Ok(())
 }
 
-/// The type of a property and its bounds, in a few words.
+/// Describes the type of a property and its bounds.
 fn kind(property: &Value) -> String {
     let words = |value: &Value| value.as_str().map_or_else(|| value.to_string(), str::to_owned);
     let types = property.get("anyOf").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
@@ -86,7 +87,7 @@ fn kind(property: &Value) -> String {
         [("minimum", "≥"), ("maximum", "≤"), ("maxLength", "characters ≤"), ("minItems", "items ≥"), ("maxItems", "items ≤")]
     {
         if let Some(bound) = property.get(keyword) {
-            // Writing into a string cannot fail.
+            // Writing to a string cannot fail.
             let _ = write!(text, ", {before} {}", words(bound));
         }
     }
@@ -96,7 +97,6 @@ fn kind(property: &Value) -> String {
 fn needs(capability: Capability) -> &'static str {
     match capability {
         Capability::Always => "nothing",
-        Capability::Project => "a project",
         Capability::Memory => "memory on",
         Capability::Graph => "memory and graph on",
     }

@@ -1,58 +1,23 @@
-//! Licences as packages state them: SPDX expressions (`OR`, `AND`, `WITH`, parentheses), and `A/B`, which is how they said `OR` before.
+//! Licences as packages state them: SPDX expressions, and `A/B`, which is how they said `OR` before.
 
 use std::collections::BTreeSet;
-use std::iter::Peekable;
+
+use spdx::{Expression, ParseMode};
+
+/// A name that SPDX does not know, or knows no more, is a licence all the same: one that nobody has allowed.
+const MODE: ParseMode = ParseMode {
+    allow_slash_as_or_operator: true,
+    allow_imprecise_license_names: false,
+    allow_postfix_plus_on_gpl: true,
+    allow_deprecated: true,
+    allow_unknown: true,
+};
 
 /// Whether what is allowed satisfies an expression; one that cannot be read satisfies nobody.
 pub(crate) fn is_satisfied(expression: &str, allowed: &BTreeSet<String>) -> Result<bool, String> {
-    let spaced = expression.replace('/', " OR ").replace('(', " ( ").replace(')', " ) ");
-    let mut reader = Reader { words: spaced.split_whitespace().peekable(), allowed };
-    match (reader.any(), reader.words.next()) {
-        (Some(is_satisfied), None) => Ok(is_satisfied),
-        _ => Err(format!("`{expression}` is no licence expression")),
-    }
-}
-
-struct Reader<'a, W: Iterator<Item = &'a str>> {
-    words: Peekable<W>,
-    allowed: &'a BTreeSet<String>,
-}
-
-impl<'a, W: Iterator<Item = &'a str>> Reader<'a, W> {
-    /// `A OR B`, which binds less than `AND`. Both sides are read, whatever the first one says.
-    fn any(&mut self) -> Option<bool> {
-        let mut is_satisfied = self.all()?;
-        while self.words.next_if_eq(&"OR").is_some() {
-            is_satisfied |= self.all()?;
-        }
-        Some(is_satisfied)
-    }
-
-    fn all(&mut self) -> Option<bool> {
-        let mut is_satisfied = self.one()?;
-        while self.words.next_if_eq(&"AND").is_some() {
-            is_satisfied &= self.one()?;
-        }
-        Some(is_satisfied)
-    }
-
-    /// A licence, perhaps with an exception, which makes it another one; or an expression in parentheses.
-    fn one(&mut self) -> Option<bool> {
-        if self.words.next_if_eq(&"(").is_some() {
-            let inner = self.any()?;
-            return self.words.next_if_eq(&")").map(|_| inner);
-        }
-        let name = self.name()?;
-        if self.words.next_if_eq(&"WITH").is_none() {
-            return Some(self.allowed.contains(name));
-        }
-        let exception = self.name()?;
-        Some(self.allowed.contains(&format!("{name} WITH {exception}")))
-    }
-
-    fn name(&mut self) -> Option<&'a str> {
-        self.words.next_if(|word| !["OR", "AND", "WITH", "(", ")"].contains(word))
-    }
+    let parsed = Expression::parse_mode(expression, MODE).map_err(|error| error.to_string())?;
+    // A licence with an exception is another one, and is allowed by its whole name.
+    Ok(parsed.evaluate(|required| allowed.contains(&required.to_string())))
 }
 
 fn satisfied(expression: &str) -> Result<bool, String> {

@@ -1,17 +1,17 @@
-//! Who `--actor` means: an id, or the name of an agent or a key, or a person's address.
+//! Resolves `--actor`: an id, the name of an agent or key, or a user's email.
 
 use anyhow::{Result, bail};
 use base::{AgentId, KeyId, SessionId, UserId};
 
 use crate::workplace::Workplace;
 
-/// What the trail calls the operator of the instance.
+/// The instance admin's id in the audit trail.
 const OPERATOR: &str = "instance-admin";
 
-/// Where names are looked up: the list, and the member that holds the name.
+/// The lists to search, and the field that holds the name.
 const NAMED: [(&str, &str); 3] = [("agents", "name"), ("keys", "name"), ("users", "email")];
 
-/// The id that the trail knows the actor by.
+/// The actor's id in the audit trail.
 pub(super) async fn id_of(place: &Workplace, named: &str) -> Result<String> {
     let prefixes = [SessionId::PREFIX, AgentId::PREFIX, KeyId::PREFIX, UserId::PREFIX];
     if named == OPERATOR || prefixes.iter().any(|prefix| named.starts_with(prefix)) {
@@ -24,10 +24,10 @@ pub(super) async fn id_of(place: &Workplace, named: &str) -> Result<String> {
     match found.as_slice() {
         [id] => Ok(id.clone()),
         [] => bail!(
-            "no agent, key or person of `{}` is called `{named}`: `toolcrib agent list`, `toolcrib key list` and \
-             `toolcrib user list` show them",
+            "no agent, key or user of org `{}` is named `{named}`; run `toolcrib agent list`, `toolcrib key list` or \
+             `toolcrib user list`",
             place.org
         ),
-        several => bail!("several actors are called `{named}`: name one by its id: {}", several.join(", ")),
+        several => bail!("several actors are named `{named}`; use an id: {}", several.join(", ")),
     }
 }

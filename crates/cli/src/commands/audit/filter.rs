@@ -1,7 +1,8 @@
-//! Which entries of the trail: as a person says it, and as the API takes it.
+//! Filters for audit entries, from the command line and for the API.
 
 use anyhow::{Result, bail};
 use base::Timestamp;
+use base::event::is_of;
 use clap::Args;
 use serde_json::Value;
 
@@ -11,35 +12,35 @@ use crate::commands::ListArgs;
 use crate::duration::parse_seconds;
 use crate::workplace::Workplace;
 
-/// Which entries.
+/// Selects audit entries.
 #[derive(Args, Debug)]
 pub(super) struct FilterArgs {
-    /// Only events of this type, such as call.refused or policy.saved
+    /// Only events of this type, such as call.refused, or of this family, such as policy.*
     #[arg(long = "type", value_name = "TYPE")]
     event_type: Option<String>,
-    /// Only what this session, agent, key or person did, by id, name or address
+    /// Only actions of this session, agent, key or user, by id, name or email
     #[arg(long, value_name = "ACTOR")]
     actor: Option<String>,
-    /// Only what happened to this: a tool's name, an id, a policy
+    /// Only events about this tool, id or policy
     #[arg(long, value_name = "ID")]
     entity: Option<String>,
-    /// Only what this request did: the answer's x-request-id
+    /// Only events of this request, by the x-request-id of its response
     #[arg(long, value_name = "ID")]
     request: Option<String>,
-    /// Not before this time: 2h or 7d ago, or a time in RFC 3339
+    /// Start: 2h or 7d ago, or an RFC 3339 time
     #[arg(long, value_name = "TIME")]
     since: Option<String>,
-    /// Before this time: 2h or 7d ago, or a time in RFC 3339
+    /// End (exclusive): 2h or 7d ago, or an RFC 3339 time
     #[arg(long, value_name = "TIME", conflicts_with = "follow")]
     until: Option<String>,
-    /// Go on with new entries as they come
+    /// Keep printing new entries
     #[arg(long)]
     pub(super) follow: bool,
     #[command(flatten)]
     pub(super) list: ListArgs,
 }
 
-/// A filter as the API takes it.
+/// A filter for the API.
 pub(super) struct Filter {
     event_type: Option<String>,
     actor: Option<String>,
@@ -50,10 +51,10 @@ pub(super) struct Filter {
 }
 
 impl FilterArgs {
-    /// With ids in the place of names, and times in the place of spans.
+    /// Resolves names to ids, and durations to times.
     pub(super) async fn resolve(&self, place: &Workplace, now: Timestamp) -> Result<Filter> {
-        let since = self.since.as_deref().map(|text| moment(text, now)).transpose()?;
-        let until = self.until.as_deref().map(|text| moment(text, now)).transpose()?;
+        let since = self.since.as_deref().map(|text| parse_past(text, now)).transpose()?;
+        let until = self.until.as_deref().map(|text| parse_past(text, now)).transpose()?;
         let actor = match &self.actor {
             Some(named) => Some(actor::id_of(place, named).await?),
             None => None,
@@ -81,23 +82,25 @@ impl Filter {
         path
     }
 
-    /// Whether an entry that has just come is one of those that are asked for.
+    /// Whether a new entry matches the filter.
     pub(super) fn passes(&self, entry: &Value) -> bool {
-        let asked =
-            [("eventType", &self.event_type), ("actorId", &self.actor), ("entityId", &self.entity), ("requestId", &self.request)];
-        asked.iter().all(|(name, value)| value.is_none() || entry.get(name).and_then(Value::as_str) == value.as_deref())
+        let member = |name: &str| entry.get(name).and_then(Value::as_str);
+        let asked = [("actorId", &self.actor), ("entityId", &self.entity), ("requestId", &self.request)];
+        let is_wanted = |wanted: &String| member("eventType").is_some_and(|event_type| is_of(event_type, wanted));
+        self.event_type.as_ref().is_none_or(is_wanted)
+            && asked.iter().all(|(name, value)| value.is_none() || member(name) == value.as_deref())
     }
 }
 
-/// A time that was: a span before now, a day's beginning, or the time itself.
-pub(super) fn moment(text: &str, now: Timestamp) -> Result<String> {
+/// Parses a past time: a duration before now, a date (its start), or an RFC 3339 time.
+pub(super) fn parse_past(text: &str, now: Timestamp) -> Result<String> {
     if let Ok(seconds) = parse_seconds(text) {
         let ms = i64::try_from(seconds).unwrap_or(i64::MAX).saturating_mul(1_000);
         return Ok(now.plus_ms(ms.saturating_neg()).rfc3339());
     }
     match Timestamp::parse_rfc3339(text).or_else(|| Timestamp::parse_rfc3339(&format!("{text}T00:00:00Z"))) {
         Some(time) => Ok(time.rfc3339()),
-        None => bail!("`{text}` is no time: write 2h, 7d, 2026-11-30, or 2026-11-30T12:00:00Z"),
+        None => bail!("`{text}` is not a time; write 2h, 7d, 2026-11-30, or 2026-11-30T12:00:00Z"),
     }
 }
 
@@ -107,15 +110,15 @@ mod tests {
     use serde_json::json;
 
     #[test]
-    fn times_are_spans_ago_or_themselves() {
+    fn times_are_durations_or_rfc_3339() {
         let now = Timestamp::parse_rfc3339("2026-11-15T12:00:00Z").unwrap();
-        assert_eq!(moment("2h", now).unwrap(), "2026-11-15T10:00:00.000Z");
-        assert_eq!(moment("2026-11-01T00:00:00Z", now).unwrap(), "2026-11-01T00:00:00.000Z");
-        assert!(moment("yesterday", now).unwrap_err().to_string().contains("`yesterday` is no time"));
+        assert_eq!(parse_past("2h", now).unwrap(), "2026-11-15T10:00:00.000Z");
+        assert_eq!(parse_past("2026-11-01T00:00:00Z", now).unwrap(), "2026-11-01T00:00:00.000Z");
+        assert!(parse_past("yesterday", now).unwrap_err().to_string().contains("`yesterday` is not a time"));
     }
 
     #[test]
-    fn what_comes_is_filtered_as_what_is_listed() {
+    fn new_entries_are_filtered_by_type_and_actor() {
         let filter = |event_type: Option<&str>, actor: Option<&str>| Filter {
             event_type: event_type.map(str::to_owned),
             actor: actor.map(str::to_owned),
@@ -126,6 +129,7 @@ mod tests {
         };
         let entry = json!({"eventType": "call.refused", "actorId": "agt_1", "entityId": null});
         assert!(filter(None, None).passes(&entry) && filter(Some("call.refused"), Some("agt_1")).passes(&entry));
+        assert!(filter(Some("call.*"), None).passes(&entry) && !filter(Some("key.*"), None).passes(&entry));
         assert!(!filter(Some("key.minted"), None).passes(&entry) && !filter(Some("call.refused"), Some("agt_2")).passes(&entry));
     }
 }

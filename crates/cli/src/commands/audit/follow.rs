@@ -1,5 +1,5 @@
-//! `toolcrib audit list --follow`: new entries as they come. The trail is asked for what comes after the last number that was
-//! seen, oldest first, so no entry is missed and none is shown twice.
+//! `toolcrib audit list --follow`: prints new entries. It asks for the entries after the last sequence number it has seen, oldest
+//! first, so that no entry is missed or shown twice. If the connection is lost, it waits for the server and continues there.
 
 use std::time::Duration;
 
@@ -8,29 +8,31 @@ use serde_json::Value;
 
 use super::filter::Filter;
 use super::trail::{COLUMNS, shorten};
+use crate::client::ApiError;
 use crate::commands::serve::Signals;
 use crate::output;
-use crate::workplace::Workplace;
+use crate::workplace::{ClientArgs, Workplace};
 
-/// How long to wait when nothing new was there.
+/// How long to wait after a request with no new entries, and between attempts to reach a server that is down.
 const PAUSE: Duration = Duration::from_secs(1);
-/// Entries asked for at a time.
+/// Entries per request.
 const ROWS: u64 = 200;
-/// How wide each column is: what comes later is not known yet, so the lines cannot be aligned to it.
+/// Fixed column widths, because later entries are not known yet.
 const WIDTHS: [usize; COLUMNS.len()] = [6, 24, 20, 30, 30, 20, 0];
 
-/// Shows the newest entries that pass the filter, oldest first, and then those that come, until Ctrl-C.
-pub(super) async fn run(place: &Workplace, filter: &Filter, rows_max: u64, as_json: bool) -> Result<()> {
+/// Prints the newest matching entries, oldest first, and then new ones until Ctrl-C.
+pub(super) async fn run(client: &ClientArgs, place: &Workplace, filter: &Filter, rows_max: u64) -> Result<()> {
     let mut signals = Signals::listen()?;
     tokio::select! {
-        ended = follow(place, filter, rows_max, as_json) => ended,
+        ended = follow(client, place, filter, rows_max) => ended,
         () = signals.wait() => Ok(()),
     }
 }
 
-async fn follow(place: &Workplace, filter: &Filter, rows_max: u64, as_json: bool) -> Result<()> {
+async fn follow(client: &ClientArgs, place: &Workplace, filter: &Filter, rows_max: u64) -> Result<()> {
+    let as_json = client.json;
     let trail = place.query("/api/audit");
-    // Where the trail ends now: what is older is listed, what is newer is followed.
+    // The current end of the trail: older entries are listed, newer ones are followed.
     let newest = place.api.get(&format!("{trail}&limit=1")).await?;
     let mut seen = newest.pointer("/events/0").map_or(0, number);
     let listed = place.api.list(&filter.path(place), "events", rows_max).await?;
@@ -40,9 +42,18 @@ async fn follow(place: &Workplace, filter: &Filter, rows_max: u64, as_json: bool
     for entry in events(&listed).iter().rev().filter(|entry| number(entry) <= seen) {
         show(entry, as_json)?;
     }
+    let mut place = place.clone();
     loop {
-        let newer = place.query("/api/audit/newer");
-        let answer = place.api.get(&format!("{newer}&after={seen}&limit={ROWS}")).await?;
+        let answer = match newer(&place, seen).await {
+            Err(error) if is_lost(&error) => {
+                output::tell(&format!("toolcrib: lost the connection to {}; waiting for the server", place.api.found().url));
+                let answer;
+                (place, answer) = again(client, seen).await?;
+                output::tell(&format!("toolcrib: connected to {}; continuing after entry {seen}", place.api.found().url));
+                answer
+            }
+            answered => answered?,
+        };
         for entry in events(&answer) {
             seen = seen.max(number(entry));
             if filter.passes(entry) {
@@ -53,6 +64,34 @@ async fn follow(place: &Workplace, filter: &Filter, rows_max: u64, as_json: bool
             tokio::time::sleep(PAUSE).await;
         }
     }
+}
+
+/// The entries after number `seen`.
+async fn newer(place: &Workplace, seen: u64) -> Result<Value> {
+    let path = place.query("/api/audit/newer");
+    place.api.get(&format!("{path}&after={seen}&limit={ROWS}")).await
+}
+
+/// Waits until the server answers again, maybe at another address.
+async fn again(client: &ClientArgs, seen: u64) -> Result<(Workplace, Value)> {
+    loop {
+        tokio::time::sleep(PAUSE).await;
+        let asked = async {
+            let place = client.workplace().await?;
+            let answer = newer(&place, seen).await?;
+            anyhow::Ok((place, answer))
+        };
+        match asked.await {
+            Err(error) if is_lost(&error) => tracing::debug!("{error:#}"),
+            answered => return answered,
+        }
+    }
+}
+
+/// Whether the server did not answer. A refusal, for example of a revoked key, is an answer. A proxy answers for a server that is
+/// down.
+fn is_lost(error: &anyhow::Error) -> bool {
+    error.downcast_ref::<ApiError>().is_none_or(|refusal| matches!(refusal.status.as_u16(), 502..=504))
 }
 
 fn events(answer: &Value) -> &[Value] {

@@ -1,6 +1,7 @@
-//! `toolcrib audit`: the audit trail, from outside the server.
+//! `toolcrib audit`: lists, exports, verifies and prunes the audit trail, and manages its signing keys.
 
 mod actor;
+mod belongs;
 mod filter;
 mod follow;
 mod prune;
@@ -14,7 +15,7 @@ use anyhow::{Context, Result, anyhow};
 use clap::{Args, Subcommand};
 use serde_json::{Value, json};
 
-use super::said;
+use super::request_body;
 use crate::client::{ApiError, encode};
 use crate::output::Column;
 use crate::workplace::{ClientArgs, Workplace};
@@ -27,7 +28,7 @@ const KEY_COLUMNS: [Column; 5] = [
     ("REASON", "/revokedReason"),
 ];
 
-/// The audit trail of an org: every call, refusal and change, chained and signed.
+/// Works with an org's audit trail: every call, refusal and change, chained and signed.
 #[derive(Args, Debug)]
 pub(crate) struct AuditArgs {
     #[command(flatten)]
@@ -38,45 +39,45 @@ pub(crate) struct AuditArgs {
 
 #[derive(Subcommand, Debug)]
 enum Verb {
-    /// List what happened, newest first
+    /// List entries, newest first
     #[command(after_help = trail::LIST)]
     List(filter::FilterArgs),
-    /// Write the whole trail as JSON lines
+    /// Export the whole trail as JSONL
     #[command(after_help = trail::EXPORT)]
     Export {
         /// File to write [default: stdout]
         #[arg(long, value_name = "FILE")]
         out: Option<PathBuf>,
     },
-    /// Get a signed statement of how long the trail is and where it ends
+    /// Get a checkpoint: the trail's length and last hash, signed
     #[command(after_help = trail::CHECKPOINT)]
     Checkpoint {
         /// File to write [default: stdout]
         #[arg(long, value_name = "FILE")]
         out: Option<PathBuf>,
     },
-    /// Verify an export without a server, or have the server verify the trail
+    /// Verify an export offline, or let the server verify its trail
     #[command(after_help = verify::HELP)]
     Verify(verify::VerifyArgs),
-    /// List the signing keys, oldest first; the last one signs
+    /// List the signing keys, oldest first; the last one is active
     Keys,
-    /// Get the public keys, former ones too: what verifying needs
+    /// Get the public keys for verification, including old ones
     Jwks {
         /// File to write [default: stdout]
         #[arg(long, value_name = "FILE")]
         out: Option<PathBuf>,
     },
-    /// Remove the oldest entries for good
+    /// Permanently remove the oldest entries
     #[command(after_help = prune::HELP)]
     Prune(prune::PruneArgs),
-    /// Put a new signing key in the active one's place, which signs it in
+    /// Rotate the signing key; the old key signs the change
     Rotate,
-    /// Revoke a signing key; the active one is rotated first
+    /// Revoke a signing key; the active key is rotated first
     #[command(after_help = REVOKE)]
     Revoke {
         /// Key, by its kid
         kid: String,
-        /// Why; it is published with the key
+        /// Reason, published with the key
         #[arg(long, value_name = "TEXT")]
         reason: Option<String>,
     },
@@ -86,18 +87,18 @@ const REVOKE: &str = "\
 Example:
   toolcrib audit revoke \"$KID\" --reason \"the backup disk was stolen\"
 
-What it signs from now on is invalid. Entries from before stay good; verifying
-counts them, because whoever has the key could have made them too. A checkpoint
-from before settles it.";
+Entries that the key signs after this are invalid. Earlier entries stay valid.
+`audit verify` counts them, because a thief of the key could have forged them.
+A checkpoint from before the theft proves that they are genuine.";
 
 pub(crate) async fn run(args: AuditArgs) -> Result<ExitCode> {
     if let Verb::Verify(verify) = &args.verb {
-        // It may need no server.
+        // Verifying an export needs no server.
         return verify::run(&args.client, verify).await;
     }
     let place = args.client.workplace().await?;
     match args.verb {
-        Verb::List(filter) => trail::list(&place, &filter, args.client.json).await?,
+        Verb::List(filter) => trail::list(&args.client, &place, &filter).await?,
         Verb::Export { out } => trail::export(&place, out.as_deref(), args.client.json).await?,
         Verb::Checkpoint { out } => trail::checkpoint(&place, out.as_deref()).await?,
         Verb::Prune(prune) => prune::run(&place, &prune).await?,
@@ -108,24 +109,24 @@ pub(crate) async fn run(args: AuditArgs) -> Result<ExitCode> {
         Verb::Jwks { out } => trail::document(&place, &jwks(&place).await?, out.as_deref())?,
         Verb::Rotate => {
             let answer = place.api.post(&place.query("/api/audit/keys/rotate"), &json!({})).await?;
-            place.print_as(&answer, || format!("rotated: {} signs from now on", kid(&answer)))?;
+            place.print_as(&answer, || format!("rotated; {} is now the signing key", kid(&answer)))?;
         }
         Verb::Revoke { kid: which, reason } => {
-            let body = said([("reason", reason.map(Value::from))]);
+            let body = request_body([("reason", reason.map(Value::from))]);
             let path = place.query(&format!("/api/audit/keys/{}/revoke", encode(&which)));
             let answer = place.api.post(&path, &body).await.map_err(|error| unknown(error, &which))?;
-            place.print_as(&answer, || format!("revoked {}: `toolcrib audit keys` shows which one signs now", kid(&answer)))?;
+            place.print_as(&answer, || format!("revoked {}; `toolcrib audit keys` shows the active key", kid(&answer)))?;
         }
         Verb::Verify(_) => {}
     }
     Ok(ExitCode::SUCCESS)
 }
 
-/// A key that is not there is no API key, whose list would be of no help.
+/// Points to `toolcrib audit keys`, because the general hint for a missing key is about API keys.
 fn unknown(error: anyhow::Error, kid: &str) -> anyhow::Error {
     match error.downcast_ref::<ApiError>() {
         Some(refusal) if refusal.status.as_u16() == 404 => {
-            anyhow!("there is no signing key `{kid}` (404): `toolcrib audit keys` lists them")
+            anyhow!("no signing key `{kid}` (404); run `toolcrib audit keys` to list them")
         }
         _ => error,
     }
@@ -135,10 +136,11 @@ fn kid(answer: &Value) -> &str {
     answer.pointer("/key/kid").and_then(Value::as_str).unwrap_or_default()
 }
 
-/// The public keys of the workspace. They are listed by its id, which a key that may only read the trail learns from a checkpoint.
+/// The public keys of the workspace. The route needs the workspace id, which a key with only `audit:read` gets from a checkpoint.
 async fn jwks(place: &Workplace) -> Result<Value> {
     let checkpoint = place.api.get(&place.query("/api/audit/checkpoint")).await?;
     let workspace = checkpoint.get("workspaceId").and_then(Value::as_str);
-    let workspace = workspace.context("the server's checkpoint names no workspace: `toolcrib doctor` compares the versions")?;
+    let workspace =
+        workspace.context("the server's checkpoint has no workspace id; run `toolcrib doctor` to compare versions")?;
     place.api.get(&format!("/.well-known/audit-keys/{}", encode(workspace))).await
 }

@@ -1,8 +1,6 @@
-//! `toolcrib audit list`, `export` and `checkpoint`: reading the trail.
+//! `toolcrib audit list`, `export` and `checkpoint`: read the trail.
 
-use std::fs::{self, File, OpenOptions};
 use std::io::{self, IsTerminal, Write};
-use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
@@ -12,10 +10,10 @@ use serde_json::{Value, json};
 
 use super::filter::FilterArgs;
 use super::follow;
-use crate::client::causes;
-use crate::files::{self, PRIVATE};
+use crate::client::root_cause;
+use crate::files::{self, Output, PRIVATE};
 use crate::output::{self, Column, Unwritable};
-use crate::workplace::Workplace;
+use crate::workplace::{ClientArgs, Workplace};
 
 pub(super) const LIST: &str = "\
 Examples:
@@ -24,23 +22,24 @@ Examples:
   toolcrib audit list --actor ci-bot --json
   toolcrib audit list --type call.refused --follow
 
-Newest first. --json shows all of each entry, the payload too. With --follow:
-oldest first, then new entries as they come, until Ctrl-C; --json prints one
-entry a line.";
+The newest entry is first. --json shows full entries with their payload. With
+--follow, the oldest entry is first, and new entries are printed until Ctrl-C;
+--json then prints one entry per line. If the server restarts, --follow waits
+for it and continues where it was.";
 
 pub(super) const EXPORT: &str = "\
 Examples:
   toolcrib audit export --out audit.jsonl
   toolcrib audit export > audit.jsonl
 
-One entry a line, oldest first. The export itself is the last of them.";
+Each line is one entry, oldest first. The last entry records the export itself.";
 
 pub(super) const CHECKPOINT: &str = "\
 Example:
   toolcrib audit checkpoint --out checkpoint.json
 
-Keep it where the server's operator cannot reach: later it shows that nothing
-was cut off the trail and that none of it was written anew.";
+Keep it where the server's operator cannot change it. It later proves that the
+trail was neither truncated nor rewritten.";
 
 pub(super) const COLUMNS: [Column; 7] = [
     ("NO", "/sequenceNumber"),
@@ -52,13 +51,13 @@ pub(super) const COLUMNS: [Column; 7] = [
     ("REQUEST", "/requestId"),
 ];
 
-pub(super) async fn list(place: &Workplace, filter: &FilterArgs, as_json: bool) -> Result<()> {
+pub(super) async fn list(client: &ClientArgs, place: &Workplace, filter: &FilterArgs) -> Result<()> {
     let resolved = filter.resolve(place, Clock::system().now()).await?;
     if filter.follow {
-        return follow::run(place, &resolved, filter.list.limit, as_json).await;
+        return follow::run(client, place, &resolved, filter.list.limit).await;
     }
     let mut answer = place.api.list(&resolved.path(place), "events", filter.list.limit).await?;
-    if !as_json {
+    if !client.json {
         for event in answer.get_mut("events").and_then(Value::as_array_mut).into_iter().flatten() {
             shorten(event);
         }
@@ -66,11 +65,11 @@ pub(super) async fn list(place: &Workplace, filter: &FilterArgs, as_json: bool) 
     place.print_list(&answer, "events", &COLUMNS)
 }
 
-/// Adds what the table shows of an entry's parts.
+/// Adds the fields that the table shows.
 pub(super) fn shorten(event: &mut Value) {
     let part = |name: &str| event.get(name).and_then(Value::as_str);
     let joined = |kind: Option<&str>, id: Option<&str>| match (kind, id) {
-        // An id says what kind of thing it names.
+        // Most ids have a prefix that shows their kind.
         (Some(kind), Some(id)) if !id.contains('_') || kind == "tool" || kind == "policy" => json!(format!("{kind} {id}")),
         (_, Some(id)) => json!(id),
         (kind, None) => json!(kind),
@@ -85,7 +84,7 @@ pub(super) fn shorten(event: &mut Value) {
     }
 }
 
-/// Why a call was refused or failed, and which policy was it.
+/// Why a call was refused or failed, and which policies refused it.
 fn why(payload: &Value) -> Value {
     let Some(kind) = payload.pointer("/error/kind").and_then(Value::as_str) else {
         return payload
@@ -103,60 +102,44 @@ fn why(payload: &Value) -> Value {
     json!(if policies.is_empty() { format!("{kind}: {reason}") } else { format!("{kind}: {reason} by {}", policies.join(", ")) })
 }
 
-/// Where the export goes.
+/// The destination of an export.
 enum Sink {
     Stdout(io::Stdout),
-    /// Beside the file until it is whole.
-    File {
-        part: File,
-        part_path: PathBuf,
-        path: PathBuf,
-    },
+    File(Output),
 }
 
 impl Sink {
     fn open(out: Option<&Path>) -> Result<Self> {
-        let Some(path) = out.filter(|path| *path != Path::new("-")) else { return Ok(Self::Stdout(io::stdout())) };
-        let mut part_path = path.as_os_str().to_owned();
-        part_path.push(".part");
-        let part_path = PathBuf::from(part_path);
-        // It names everybody and everything they did.
-        let part = OpenOptions::new().create(true).write(true).truncate(true).mode(PRIVATE).open(&part_path);
-        let part = part.with_context(|| format!("cannot write {}", part_path.display()))?;
-        Ok(Self::File { part, part_path, path: path.to_owned() })
+        match out.filter(|path| *path != Path::new("-")) {
+            // The export contains sensitive data, so only its owner may read it.
+            Some(path) => Output::open(path, Some(PRIVATE)).map(Self::File),
+            None => Ok(Self::Stdout(io::stdout())),
+        }
     }
 
     fn write(&mut self, bytes: &[u8]) -> Result<()> {
         match self {
             Self::Stdout(out) => out.write_all(bytes).context(Unwritable),
-            Self::File { part, part_path, .. } => {
-                part.write_all(bytes).with_context(|| format!("cannot write {}", part_path.display()))
-            }
+            Self::File(output) => output.write(bytes),
         }
     }
 
-    fn finish(&mut self) -> Result<()> {
+    /// Completes the export. Returns the file's path.
+    fn finish(self) -> Result<Option<PathBuf>> {
         match self {
-            Self::Stdout(out) => out.flush().context(Unwritable),
-            Self::File { part, part_path, path } => {
-                let moved = part.sync_all().and_then(|()| fs::rename(part_path, &*path));
-                moved.with_context(|| format!("cannot write {}", path.display()))
+            Self::Stdout(mut out) => out.flush().context(Unwritable).map(|()| None),
+            Self::File(output) => {
+                let path = output.path().to_owned();
+                output.finish().map(|()| Some(path))
             }
-        }
-    }
-
-    fn discard(&self) {
-        if let Self::File { part_path, .. } = self {
-            // What is half an export is none; the error that led here is told.
-            let _ = fs::remove_file(part_path);
         }
     }
 }
 
-/// How often the count on the terminal is renewed.
+/// How often the progress line is updated.
 const TICK: Duration = Duration::from_millis(200);
 
-/// What has come so far, on a terminal that somebody looks at.
+/// Counts exported entries and shows progress on a terminal.
 struct Progress {
     shown: bool,
     next: Instant,
@@ -166,7 +149,7 @@ struct Progress {
 
 impl Progress {
     fn new(to_file: bool) -> Self {
-        // Where the entries themselves run over the terminal, a count would only get between them.
+        // Progress would mix with entries that are printed to the same terminal.
         let shown = io::stderr().is_terminal() && (to_file || !io::stdout().is_terminal());
         Self { shown, next: Instant::now() + TICK, entries: 0, bytes: 0 }
     }
@@ -176,21 +159,21 @@ impl Progress {
         self.bytes += chunk.len() as u64;
         if self.shown && Instant::now() >= self.next {
             self.next = Instant::now() + TICK;
-            eprint!("\r{} entries, {} MB ", self.entries, self.bytes / 1_000_000);
+            output::progress(&format!("{} entries, {} MB", self.entries, self.bytes / 1_000_000));
         }
     }
 
     fn clear(&self) {
         if self.shown {
-            eprint!("\r\x1b[K");
+            output::progress("");
         }
     }
 }
 
 pub(super) async fn export(place: &Workplace, out: Option<&Path>, as_json: bool) -> Result<()> {
-    let mut response = place.api.stream(&place.query("/api/audit/export")).await?;
     let mut sink = Sink::open(out)?;
-    let mut progress = Progress::new(matches!(sink, Sink::File { .. }));
+    let mut response = place.api.stream(&place.query("/api/audit/export")).await?;
+    let mut progress = Progress::new(matches!(sink, Sink::File(_)));
     let copied = async {
         loop {
             match response.chunk().await {
@@ -199,17 +182,13 @@ pub(super) async fn export(place: &Workplace, out: Option<&Path>, as_json: bool)
                     progress.add(&chunk);
                 }
                 Ok(None) => return sink.finish(),
-                Err(error) => bail!("the export broke off after {} entries ({}): try again", progress.entries, causes(&error)),
+                Err(error) => bail!("export interrupted after {} entries ({}); try again", progress.entries, root_cause(&error)),
             }
         }
     }
     .await;
     progress.clear();
-    if let Err(error) = copied {
-        sink.discard();
-        return Err(error);
-    }
-    let Sink::File { path, .. } = &sink else { return Ok(()) };
+    let Some(path) = copied? else { return Ok(()) };
     let (entries, bytes) = (progress.entries, progress.bytes);
     let report = json!({ "file": path.display().to_string(), "entries": entries, "bytes": bytes });
     if as_json { output::print_json(&report) } else { output::print(&format!("{} written: {entries} entries", path.display())) }
@@ -220,10 +199,10 @@ pub(super) async fn checkpoint(place: &Workplace, out: Option<&Path>) -> Result<
     document(place, &answer, out)
 }
 
-/// Prints a document that programs read, or writes it to a file.
+/// Prints a JSON document, or writes it to a file.
 pub(super) fn document(place: &Workplace, answer: &Value, out: Option<&Path>) -> Result<()> {
     let Some(path) = out.filter(|path| *path != Path::new("-")) else { return output::print_json(answer) };
-    files::replace(path, &format!("{}\n", serde_json::to_string_pretty(answer)?), None)?;
+    files::write(path, &format!("{}\n", serde_json::to_string_pretty(answer)?), None)?;
     let file = path.display().to_string();
     place.print_as(&json!({ "file": file }), || format!("{file} written"))
 }
@@ -233,33 +212,18 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_table_says_why() {
-        let said = |payload: Value| why(&payload);
-        assert_eq!(said(json!({ "outcome": "completed" })), Value::Null);
-        assert_eq!(said(json!({ "outcome": "tool_error" })), "tool_error");
-        assert_eq!(said(json!({ "reason": "ended" })), "ended");
-        assert_eq!(said(json!({ "error": { "kind": "invalid" }, "decision": { "allowed": true } })), "invalid");
+    fn why_column_shows_reason_and_policies() {
+        let reason = |payload: Value| why(&payload);
+        assert_eq!(reason(json!({ "outcome": "completed" })), Value::Null);
+        assert_eq!(reason(json!({ "outcome": "tool_error" })), "tool_error");
+        assert_eq!(reason(json!({ "reason": "ended" })), "ended");
+        assert_eq!(reason(json!({ "error": { "kind": "invalid" }, "decision": { "allowed": true } })), "invalid");
         let denied = |policies: Value| {
-            said(
+            reason(
                 json!({ "error": { "kind": "denied" }, "decision": { "allowed": false, "reason": "forbidden", "policies": policies } }),
             )
         };
         assert_eq!(denied(json!(["a", "b#2"])), "denied: forbidden by a, b#2");
         assert_eq!(denied(json!([])), "denied: forbidden");
-    }
-
-    #[test]
-    fn a_discarded_export_leaves_nothing_behind() {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("audit.jsonl");
-        fs::write(&path, "the one before").unwrap();
-        let mut sink = Sink::open(Some(&path)).unwrap();
-        sink.write(b"half").unwrap();
-        sink.discard();
-        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
-        let mut sink = Sink::open(Some(&path)).unwrap();
-        sink.write(b"whole").unwrap();
-        sink.finish().unwrap();
-        assert_eq!((fs::read_to_string(&path).unwrap().as_str(), fs::read_dir(folder.path()).unwrap().count()), ("whole", 1));
     }
 }

@@ -1,18 +1,18 @@
-//! `toolcrib audit verify`: is this trail what the server wrote? With files only these are read, and nobody is asked; without
-//! them the server verifies what it has stored.
+//! `toolcrib audit verify`: verifies an exported trail offline, or lets the server verify its stored trail.
 
 use std::fs::{self, File};
-use std::io::{self, BufReader};
+use std::io::{self, BufRead, BufReader};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use ::audit::verify::AtCheckpoint;
 use ::audit::{Broken, Checkpoint, Jwks, Report, Verifier};
-use anyhow::{Context, Result, anyhow};
+use anyhow::{Context, Result, anyhow, bail};
 use clap::Args;
 use serde_json::{Value, json};
 
-use crate::output::{complain, harmless, is_closed_pipe, print, print_json};
+use super::belongs::{self, Stranger};
+use crate::output::{is_closed_pipe, print, print_json, sanitized, tell};
 use crate::workplace::ClientArgs;
 
 pub(super) const HELP: &str = "\
@@ -21,32 +21,32 @@ Examples:
   toolcrib audit verify --log audit.jsonl --jwks keys.json
   toolcrib audit verify --log - --jwks keys.json --checkpoint old.json --json
 
-Without --log the server verifies what it has stored. With --log and --jwks
-neither a server nor the network is needed: the way to check on the server.
+Without --log, the server verifies its stored trail. With --log and --jwks, the
+check needs neither a server nor the network, so you need not trust the server.
 
-Exits with 0 when the trail is good, with 1 when it is not, and with 2 when a
-file cannot be read or the server cannot be asked. The first bad entry is
-named. Only a checkpoint that was kept elsewhere shows that a trail's tail was
-cut off or all of it was written anew. docs/audit-format.md has the format.";
+Exits with 0 if the trail is valid, with 1 if it is broken, and with 2 if a
+file cannot be read or does not belong to the log, or the server does not
+answer. The output names the first bad entry. Only a checkpoint that was kept elsewhere can show that the trail
+was truncated or rewritten. docs/audit-format.md describes the format.";
 
-/// What is neither a good trail nor a bad one.
-const UNREADABLE: u8 = 2;
-/// Read at a time: fewer, larger reads.
+/// Exit code when the trail could not be checked.
+const UNDECIDED: u8 = 2;
+/// Size of the read buffer.
 const BUFFER_BYTES: usize = 1 << 20;
 
-/// What to verify, and against what.
+/// Selects the trail, the keys and the checkpoint.
 #[derive(Args, Debug)]
 pub(crate) struct VerifyArgs {
-    /// The exported trail, one entry a line; `-` reads stdin [default: ask the server]
+    /// Exported trail; `-` reads stdin [default: the server's stored trail]
     #[arg(long, value_name = "FILE", requires = "jwks")]
     log: Option<PathBuf>,
-    /// The workspace's public keys, as `toolcrib audit jwks` writes them
+    /// Public keys of the workspace, as written by `toolcrib audit jwks`
     #[arg(long, value_name = "FILE", requires = "log")]
     jwks: Option<PathBuf>,
-    /// A checkpoint, or a file of them, best one that was kept elsewhere
+    /// File with one or more checkpoints, ideally kept elsewhere
     #[arg(long, value_name = "FILE", requires = "log")]
     checkpoint: Option<PathBuf>,
-    /// Check the chain and the checkpoint, but no entry's signature
+    /// Check the chain and the checkpoint, but not the signatures
     #[arg(long, requires = "log")]
     fast: bool,
 }
@@ -59,44 +59,46 @@ pub(super) async fn run(client: &ClientArgs, args: &VerifyArgs) -> Result<ExitCo
     let (is_valid, report, verdict) = match found {
         Ok(found) => found,
         Err(error) => {
-            complain(&format!("error: {error:#}"));
-            return Ok(ExitCode::from(UNREADABLE));
+            tell(&format!("error: {error:#}"));
+            return Ok(ExitCode::from(UNDECIDED));
         }
     };
-    let printed = if client.json { print_json(&report) } else { print(&harmless(&verdict, false)) };
+    let printed = if client.json { print_json(&report) } else { print(&sanitized(&verdict, false)) };
     match printed {
-        // The verdict stands even if nobody reads it.
+        // The exit code counts even if nobody reads the output.
         Err(error) if !is_closed_pipe(&error) => Err(error),
         _ => Ok(if is_valid { ExitCode::SUCCESS } else { ExitCode::FAILURE }),
     }
 }
 
-/// Whether a trail is good, the report, and the report in a line.
+/// Whether the trail is valid, the report, and a one-line summary.
 type Found = (bool, Value, String);
 
-/// Has the server verify what it has stored.
+/// Lets the server verify its stored trail.
 async fn ask(client: &ClientArgs) -> Result<Found> {
     let place = client.workplace().await?;
     let report = place.api.post(&place.query("/api/audit/verify"), &json!({})).await?;
     let is_valid = report.get("valid") == Some(&Value::Bool(true));
-    let verdict = told(&report);
+    let verdict = server_verdict(&report);
     Ok((is_valid, report, verdict))
 }
 
-/// The server's report in a line.
-fn told(report: &Value) -> String {
+/// Summarizes the server's report in one line.
+fn server_verdict(report: &Value) -> String {
     let number = |pointer: &str| report.pointer(pointer).and_then(Value::as_u64);
     let count = number("/eventCount").unwrap_or_default();
     if report.get("valid") != Some(&Value::Bool(true)) {
         let at = number("/brokenAt").map(|sequence| format!(" at entry {sequence}")).unwrap_or_default();
-        let message = report.pointer("/broken/message").and_then(Value::as_str).unwrap_or("the server does not say why");
-        return format!("broken{at}: {message} ({count} entries before it are good); export it before anything else changes");
+        let message = report.pointer("/broken/message").and_then(Value::as_str).unwrap_or("the server gave no reason");
+        return format!(
+            "broken{at}: {message} ({count} entries before it are valid); export the trail before anything else changes"
+        );
     }
     let range = match (number("/firstSequence"), number("/lastSequence")) {
         (Some(first), Some(last)) => format!("{count} entries ({first} to {last})"),
         _ => "no entries".to_owned(),
     };
-    format!("valid, says the server: {range}; an export with --log and --jwks is verified without trusting it")
+    format!("valid according to the server: {range}; to verify without trusting the server, pass an export with --log and --jwks")
 }
 
 fn offline(args: &VerifyArgs, log: &Path, jwks: &Path) -> Result<Found> {
@@ -110,17 +112,29 @@ fn verify(args: &VerifyArgs, log: &Path, jwks: &Path) -> Result<Report> {
         Some(path) => Checkpoint::parse_file(&read("checkpoint", path)?).map_err(|error| unreadable(path, &error))?,
         None => Vec::new(),
     };
-    let mut verifier = Verifier::new(&keys, checkpoints, None);
+    let mut verifier = Verifier::new(&keys, checkpoints.iter().cloned(), None);
     if args.fast {
         verifier = verifier.without_signatures();
     }
-    let pushed = if log == Path::new("-") {
-        verifier.push_lines(io::stdin().lock())
-    } else {
-        File::open(log).and_then(|file| verifier.push_lines(BufReader::with_capacity(BUFFER_BYTES, file)))
-    };
-    pushed.with_context(|| format!("cannot read the log `{}`", log.display()))?;
-    Ok(verifier.finish())
+    let unread = || format!("cannot read the log `{}`", log.display());
+    let mut lines = open(log).with_context(unread)?;
+    verifier.push_lines(&mut lines).with_context(unread)?;
+    let report = verifier.finish();
+    let stranger = belongs::stranger(&report, &keys, &checkpoints, lines).with_context(unread)?;
+    match (stranger, &args.checkpoint) {
+        (Some(Stranger::Keys), _) => bail!("`{}` does not belong to this log: it has none of the log's keys", jwks.display()),
+        (Some(Stranger::Checkpoint), Some(path)) => {
+            bail!("`{}` does not belong to this log: it is a checkpoint of another workspace", path.display())
+        }
+        _ => Ok(report),
+    }
+}
+
+fn open(log: &Path) -> io::Result<Box<dyn BufRead>> {
+    if log == Path::new("-") {
+        return Ok(Box::new(io::stdin().lock()));
+    }
+    Ok(Box::new(BufReader::with_capacity(BUFFER_BYTES, File::open(log)?)))
 }
 
 fn read(what: &str, path: &Path) -> Result<Vec<u8>> {
@@ -131,10 +145,10 @@ fn unreadable(path: &Path, error: &base::Error) -> anyhow::Error {
     anyhow!("`{}`: {}", path.display(), error.message())
 }
 
-/// The report in a line.
+/// Summarizes the report in one line.
 fn verdict(report: &Report) -> String {
     if let Some(broken) = &report.broken_at {
-        return format!("broken{}: {} ({})", place(broken), broken.message, good_before(report));
+        return format!("broken{}: {} ({})", place(broken), broken.message, valid_before(report));
     }
     let mut facts = vec![match (report.event_count, report.first_sequence, report.last_sequence) {
         (1, Some(first), _) => format!("1 entry ({first})"),
@@ -142,19 +156,19 @@ fn verdict(report: &Report) -> String {
         _ => "no entries".to_owned(),
     }];
     if report.signed_by_revoked > 0 {
-        facts.push(format!("{} signed by a key that was revoked later", report.signed_by_revoked));
+        facts.push(format!("{} signed with a key that was revoked later", report.signed_by_revoked));
     }
     facts.push(match report.checkpoint {
         Some(AtCheckpoint::Matches) => "the checkpoint matches".to_owned(),
         Some(AtCheckpoint::BeginsLater) => {
-            "the checkpoint lies in what was removed since (audit.pruned), so they cannot be compared".to_owned()
+            "the checkpoint is older than the first entry, because the trail was pruned, so it was not compared".to_owned()
         }
-        None => "no checkpoint was given, so a cut-off tail would not show".to_owned(),
+        None => "no checkpoint given, so a truncated trail would not be detected".to_owned(),
     });
     if report.signatures_checked {
         format!("valid: {}", facts.join("; "))
     } else {
-        format!("valid as far as --fast goes, signatures were not checked: {}", facts.join("; "))
+        format!("valid, but signatures were not checked (--fast): {}", facts.join("; "))
     }
 }
 
@@ -165,10 +179,10 @@ fn place(broken: &Broken) -> String {
     if found.is_empty() { format!(" at entry {sequence}") } else { format!(" at entry {sequence} ({})", found.join(", ")) }
 }
 
-fn good_before(report: &Report) -> String {
-    let what = if report.signatures_checked { "good" } else { "good as far as --fast goes" };
+fn valid_before(report: &Report) -> String {
+    let what = if report.signatures_checked { "valid" } else { "valid, signatures not checked" };
     match report.event_count {
-        0 => "nothing before it was found good".to_owned(),
+        0 => "no valid entries before it".to_owned(),
         1 => format!("the entry before it is {what}"),
         count => format!("the {count} entries before it are {what}"),
     }

@@ -1,10 +1,11 @@
-//! `toolcrib backup` and `toolcrib restore`: the whole instance in one file, and back. They read and write the data themselves, so
-//! that they work beside a running server and without one.
+//! `toolcrib backup` and `toolcrib restore`: save the whole instance to one file, and restore it. They access the data directly, so
+//! they need no server. A backup also works while a server runs.
 
 mod progress;
 mod restore;
 
-use std::path::PathBuf;
+use std::io::IsTerminal;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
@@ -14,9 +15,9 @@ use serde_json::{Value, json};
 use server::{MasterKeySource, Verified};
 use store::backup::{Header, Section, SectionKind, Told};
 
-use crate::commands::serve::Signals;
+use crate::commands::serve::{Signals, start_error};
 use crate::config::{Resolved, Settings};
-use crate::output::{harmless, print, print_json};
+use crate::output::{ExitWith, print, print_json, sanitized, tell};
 use progress::{Progress, size};
 
 pub(crate) use restore::{RestoreArgs, run as run_restore};
@@ -26,17 +27,17 @@ Examples:
   toolcrib backup verify /var/backups/toolcrib-2026-11-16T03-00-00.000Z.backup
   toolcrib backup verify crib.backup --master-key-file master.key --json
 
-Reads the whole file: checksums, row counts, and every audit trail with its
-newest checkpoint. With a master key it also checks that this key opens the
-secrets in it. No server and no database is needed.";
+Checks the whole file: checksums, row counts, and every audit trail with its
+newest checkpoint. With a master key, it also checks that the key decrypts the
+secrets. It needs no server and no database.";
 
-/// What to back up, and where to.
+/// Selects what to back up, and the target.
 #[derive(Args, Debug)]
 #[command(args_conflicts_with_subcommands = true, subcommand_negates_reqs = true)]
 pub(crate) struct BackupArgs {
     #[command(subcommand)]
     verb: Option<Verb>,
-    /// File to write, or a folder for a file named after the time
+    /// File to write, or an existing folder for a file named after the current time; `-` writes to stdout
     #[arg(value_name = "FILE|DIR", required = true)]
     target: Option<PathBuf>,
     #[command(flatten)]
@@ -51,10 +52,10 @@ enum Verb {
     /// Check a backup without restoring it
     #[command(after_help = VERIFY_HELP)]
     Verify {
-        /// The backup
+        /// Backup file; `-` reads stdin
         #[arg(value_name = "FILE")]
         file: PathBuf,
-        /// File with the master key, to check that it opens the backup's secrets (or set TOOLCRIB_MASTER_KEY)
+        /// File with the master key, to check that it decrypts the secrets (or set TOOLCRIB_MASTER_KEY)
         #[arg(long, env = "TOOLCRIB_MASTER_KEY_FILE", value_name = "FILE")]
         master_key_file: Option<PathBuf>,
         /// Print the result as JSON
@@ -63,7 +64,7 @@ enum Verb {
     },
 }
 
-/// Where the data is: the same settings as the server's.
+/// Selects the data, with the same settings as the server.
 #[derive(Args, Clone, Debug)]
 pub(crate) struct PlaceArgs {
     /// Data folder of the server [default: ~/.local/share/toolcrib]
@@ -72,7 +73,7 @@ pub(crate) struct PlaceArgs {
     /// Settings file of the server [default: toolcrib.toml in the data folder]
     #[arg(long, env = "TOOLCRIB_CONFIG", value_name = "FILE")]
     config: Option<PathBuf>,
-    /// PostgreSQL database of the server, when it uses one
+    /// PostgreSQL database of the server, if it uses one
     #[arg(long, env = "TOOLCRIB_DATABASE_URL", value_name = "postgres://…", hide_env_values = true)]
     database_url: Option<String>,
 }
@@ -80,22 +81,34 @@ pub(crate) struct PlaceArgs {
 impl PlaceArgs {
     /// The server's configuration, as `toolcrib serve` would read it.
     fn resolve(&self, master_key_file: Option<PathBuf>) -> Result<Resolved> {
-        let said =
+        let flags =
             Settings { data: self.data.clone(), database_url: self.database_url.clone(), master_key_file, ..Settings::default() };
-        Resolved::load(said.or(Settings::from_environment()?), self.config.as_deref())
+        Resolved::load(flags.or(Settings::from_environment()?), self.config.as_deref())
     }
 }
 
-/// Runs the command. Says whether everything was found good.
+/// Runs the command. Returns whether everything is valid.
 pub(crate) async fn run(args: BackupArgs) -> Result<bool> {
     match (args.verb, args.target) {
         (Some(Verb::Verify { file, master_key_file, json }), _) => verify(file, master_key_file, json).await,
         (None, Some(target)) => back_up(&args.place, target, args.json).await.map(|()| true),
-        (None, None) => bail!("name a file or a folder for the backup"),
+        (None, None) => bail!("pass a file or a folder for the backup"),
     }
 }
 
 async fn back_up(place: &PlaceArgs, target: PathBuf, as_json: bool) -> Result<()> {
+    let is_stdout = target == Path::new("-");
+    if is_stdout && std::io::stdout().is_terminal() {
+        bail!("stdout is a terminal; redirect it, or pass a file instead of `-`");
+    }
+    // Messages go to stderr if the backup goes to stdout.
+    let say = |text: &str| match is_stdout {
+        true => {
+            tell(text);
+            Ok(())
+        }
+        false => print(text),
+    };
     let settings = place.resolve(None)?;
     let config = settings.server();
     let runtime = tokio::runtime::Handle::current();
@@ -105,18 +118,19 @@ async fn back_up(place: &PlaceArgs, target: PathBuf, as_json: bool) -> Result<()
         MasterKeySource::Given(_) => None,
     };
     let made = watched("backing up", move |told| server::back_up(&config, &runtime, &target, told)).await?;
-    let key_words = match &key_file {
+    let key_location = match &key_file {
         Some(path) => path.display().to_string(),
-        None => "wherever the server gets it from".to_owned(),
+        None => "the server's TOOLCRIB_MASTER_KEY or --master-key-file".to_owned(),
     };
     if as_json {
         let more = json!({"file": made.file, "bytes": made.bytes, "masterKey": {"included": false, "file": key_file}});
-        return print_json(&with(about(&made.header, &made.sections), more));
+        return say(&serde_json::to_string_pretty(&with(about(&made.header, &made.sections), more))?);
     }
     let (rows, tables) = totals(&made.sections);
-    print(&format!(
-        "backed up {rows} rows of {tables} tables to {} ({})\nThe master key is not in it, and a restore needs it. Keep a copy of it apart from the backups: {key_words}",
-        made.file.display(),
+    let to = if is_stdout { "stdout".to_owned() } else { made.file.display().to_string() };
+    say(&format!(
+        "backed up {rows} rows of {tables} tables to {to} ({})\nThe backup does not include the master key, which a restore needs. \
+         Keep a copy of it separately: {key_location}",
         size(made.bytes),
     ))
 }
@@ -133,12 +147,12 @@ async fn verify(file: PathBuf, master_key_file: Option<PathBuf>, as_json: bool) 
         let more = json!({"audit": audit(&found.trails), "masterKeyChecked": found.master_key_checked, "valid": good});
         print_json(&with(about(&found.header, &found.sections), more))?;
     } else {
-        print(&harmless(&verdict(&found), true))?;
+        print(&sanitized(&verdict(&found), true))?;
     }
     Ok(good)
 }
 
-/// An answer with more members.
+/// Adds the members of `more` to `answer`.
 fn with(mut answer: Value, more: Value) -> Value {
     if let (Value::Object(members), Value::Object(more)) = (&mut answer, more) {
         members.extend(more);
@@ -149,19 +163,19 @@ fn with(mut answer: Value, more: Value) -> Value {
 fn verdict(found: &Verified) -> String {
     let Verified { header, sections, trails, master_key_checked } = found;
     let (rows, tables) = totals(sections);
-    let key = if *master_key_checked { "the master key opens it" } else { "no master key was given, so it was not tried" };
+    let key = if *master_key_checked { "the master key is correct" } else { "no master key given, so it was not checked" };
     let mut lines = vec![format!(
-        "whole: {rows} rows of {tables} tables, taken from {} at {} by release {} (schema {}); {key}",
+        "complete: {rows} rows of {tables} tables, taken from {} at {} by release {} (schema {}); {key}",
         header.engine, header.made_at, header.release, header.schema
     )];
     lines.push(trails_line(trails));
     lines.join("\n")
 }
 
-/// What was found about audit trails, in a line or one for each that is broken.
+/// Summarizes the audit trails: one line, or one line per broken trail.
 fn trails_line(trails: &server::Trails) -> String {
     if trails.broken_count == 0 {
-        return format!("audit: the trails of {} org(s) verify, {} entries in all", trails.orgs, trails.entries);
+        return format!("audit: the trails of {} org(s) are valid, {} entries in total", trails.orgs, trails.entries);
     }
     let broken = trails.broken.iter().map(|broken| {
         let at = broken.sequence.map(|sequence| format!(" at entry {sequence}")).unwrap_or_default();
@@ -172,7 +186,7 @@ fn trails_line(trails: &server::Trails) -> String {
     broken.chain(rest).collect::<Vec<_>>().join("\n")
 }
 
-/// A backup as JSON.
+/// Describes a backup as JSON.
 fn about(header: &Header, sections: &[Section]) -> Value {
     let (rows, _) = totals(sections);
     let named = |kind: SectionKind| sections.iter().filter(move |section| section.kind == kind);
@@ -200,20 +214,20 @@ fn audit(trails: &server::Trails) -> Value {
     json!({"orgs": trails.orgs, "entries": trails.entries, "brokenCount": trails.broken_count, "broken": broken})
 }
 
-/// How many rows and tables a backup has.
+/// The number of rows and tables in a backup.
 fn totals(sections: &[Section]) -> (u64, usize) {
     let tables = sections.iter().filter(|section| section.kind == SectionKind::Table);
     tables.fold((0, 0), |(rows, tables), section| (rows + section.count, tables + 1))
 }
 
-/// Runs `work` on a thread that may block, shows how far it is, and ends it in order at Ctrl-C or SIGTERM: nothing half-done is left
-/// then. A second one ends the process at once.
+/// Runs `work` on a blocking thread and shows its progress. The first Ctrl-C, SIGTERM or SIGHUP cancels the work and cleans up. A
+/// second one exits at once.
 async fn watched<T, W>(what: &'static str, work: W) -> Result<T>
 where
     T: Send + 'static,
     W: FnOnce(&mut Told<'_>) -> base::Result<T> + Send + 'static,
 {
-    let mut signals = Signals::listen()?;
+    let mut signals = Signals::listen()?.with_hangup()?;
     let stop = Arc::new(AtomicBool::new(false));
     let mut progress = Progress::new(what, Arc::clone(&stop));
     let mut work = tokio::task::spawn_blocking(move || {
@@ -221,15 +235,19 @@ where
         progress.clear();
         done
     });
-    let done = tokio::select! {
-        done = &mut work => done,
-        () = signals.wait() => {
+    let (done, stopped) = tokio::select! {
+        done = &mut work => (done, None),
+        code = signals.code() => {
             stop.store(true, std::sync::atomic::Ordering::SeqCst);
             tokio::select! {
-                done = &mut work => done,
-                () = signals.wait() => std::process::exit(130),
+                done = &mut work => (done, Some(code)),
+                code = signals.code() => std::process::exit(i32::from(code)),
             }
         }
     };
-    done?.map_err(|error| crate::commands::serve::start_error(&error))
+    let failed = |error: &base::Error| match stopped {
+        Some(code) => anyhow::Error::new(ExitWith(code)).context(start_error(error)),
+        None => start_error(error),
+    };
+    done?.map_err(|error| failed(&error))
 }

@@ -1,8 +1,9 @@
-//! `toolcrib restore`.
+//! `toolcrib restore`: restores a backup.
 
-use std::path::PathBuf;
+use std::io::IsTerminal;
+use std::path::{Path, PathBuf};
 
-use anyhow::Result;
+use anyhow::{Result, bail};
 use clap::Args;
 use serde_json::json;
 use server::{MasterKeySource, Restore, RestoredInto};
@@ -10,21 +11,21 @@ use server::{MasterKeySource, Restore, RestoredInto};
 use super::{PlaceArgs, about, audit, totals, trails_line, watched, with};
 use crate::output::{print, print_json};
 
-/// What to restore, and where to.
+/// Selects the backup and the target.
 #[derive(Args, Debug)]
 pub(crate) struct RestoreArgs {
-    /// The backup
+    /// Backup file; `-` reads stdin
     #[arg(value_name = "FILE")]
     file: PathBuf,
     #[command(flatten)]
     place: PlaceArgs,
-    /// File with the master key of the server that was backed up (or set TOOLCRIB_MASTER_KEY) [default: master.key in the data folder]
+    /// File with the original server's master key (or set TOOLCRIB_MASTER_KEY) [default: master.key in the data folder]
     #[arg(long, env = "TOOLCRIB_MASTER_KEY_FILE", value_name = "FILE")]
     master_key_file: Option<PathBuf>,
-    /// Put the backup in the place of data that is there already
+    /// Replace existing data
     #[arg(long)]
     replace: bool,
-    /// Restore although an audit trail in the backup does not verify
+    /// Restore even if an audit trail in the backup is broken
     #[arg(long)]
     allow_broken_audit: bool,
     /// Print the result as JSON
@@ -33,6 +34,9 @@ pub(crate) struct RestoreArgs {
 }
 
 pub(crate) async fn run(args: RestoreArgs) -> Result<()> {
+    if args.file == Path::new("-") && std::io::stdin().is_terminal() {
+        bail!("stdin is a terminal; pipe a backup in, or pass a file instead of `-`");
+    }
     let settings = args.place.resolve(args.master_key_file.clone())?;
     let (config, runtime) = (settings.server(), tokio::runtime::Handle::current());
     let how = Restore { replace: args.replace, allow_broken_audit: args.allow_broken_audit };
@@ -46,14 +50,15 @@ pub(crate) async fn run(args: RestoreArgs) -> Result<()> {
             "data": config.data,
             "into": if config.database_url.is_some() { "postgres" } else { "sqlite" },
             "replaced": done.replaced,
+            "setAside": done.set_aside,
             "checkpoints": done.checkpoints,
         });
         return print_json(&with(about(&done.header, &done.sections), more));
     }
-    print(&told(&done, &config, &serve))
+    print(&summary(&done, &config, &serve))
 }
 
-fn told(done: &RestoredInto, config: &server::Config, serve: &str) -> String {
+fn summary(done: &RestoredInto, config: &server::Config, serve: &str) -> String {
     let (rows, tables) = totals(&done.sections);
     let into = match &config.database_url {
         Some(_) => "the PostgreSQL database".to_owned(),
@@ -64,14 +69,15 @@ fn told(done: &RestoredInto, config: &server::Config, serve: &str) -> String {
     if done.schema != done.header.schema {
         lines.push(format!("schema: migrated from {} to {}", done.header.schema, done.schema));
     }
-    if let Some(replaced) = &done.replaced {
-        lines.push(format!("the data that was there before is in {}: delete it when you no longer need it", replaced.display()));
+    if !done.set_aside.is_empty() {
+        let aside = done.set_aside.iter().map(|path| path.display().to_string()).collect::<Vec<_>>().join(" and ");
+        lines.push(format!("the previous data is in {aside}; delete it when you no longer need it"));
     }
-    lines.push(format!("start it with: {serve}"));
+    lines.push(format!("start the server with: {serve}"));
     lines.join("\n")
 }
 
-/// How to start a server on what was restored.
+/// The command that starts a server on the restored data.
 fn serve_command(config: &server::Config) -> String {
     let mut command = format!("toolcrib serve --data {}", config.data.display());
     if let MasterKeySource::File(path) = &config.master_key {

@@ -1,4 +1,4 @@
-//! What an entry says, in each client's words. No member is ever null: Codex refuses a file with one.
+//! The entry in each client's format. No value is null, because Codex refuses a file with a null.
 
 use anyhow::Result;
 use jsonc_parser::cst::CstInputValue;
@@ -6,24 +6,24 @@ use toml_edit::{Array, InlineTable, Item, Table, value};
 
 use super::{Client, merge};
 
-/// The variable that holds our key.
+/// The variable that holds the API key.
 const KEY: &str = "TOOLCRIB_KEY";
 
-/// How a client reaches us.
+/// How a client connects.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Entry {
-    /// It starts a program and speaks through its stdin and stdout.
+    /// It starts a program and uses its stdin and stdout.
     Stdio {
         /// The program.
         program: String,
         /// Its arguments.
         arguments: Vec<String>,
-        /// Whether it needs our key, which the client must then pass on from its own environment.
+        /// Whether the client must pass on the API key from its environment.
         needs_key: bool,
     },
-    /// It posts to a session's door.
+    /// It sends requests to the URL of a session.
     Http {
-        /// The door.
+        /// The session's URL.
         url: String,
         /// The session's key.
         key: String,
@@ -34,7 +34,7 @@ impl Entry {
     /// The entry in a JSON file.
     pub(super) fn json(&self, client: Client) -> CstInputValue {
         let text = |name: &str, text: &str| (name.to_owned(), CstInputValue::from(text));
-        // Cursor tells the two apart by their members and documents no type for them.
+        // Cursor documents no `type`; it distinguishes the two by their members.
         let kind = |word: &str| (client != Client::Cursor).then(|| text("type", word));
         let mut members = Vec::new();
         match self {
@@ -43,7 +43,7 @@ impl Entry {
                 members.push(text("command", program));
                 members.push(("args".to_owned(), CstInputValue::from(arguments.clone())));
                 if *needs_key {
-                    // The clients' ways to say "the value of this variable".
+                    // How each client refers to an environment variable.
                     let value = if client == Client::Claude { "${TOOLCRIB_KEY}" } else { "${env:TOOLCRIB_KEY}" };
                     members.push(("env".to_owned(), CstInputValue::Object(vec![text(KEY, value)])));
                 }
@@ -58,7 +58,7 @@ impl Entry {
         CstInputValue::Object(members)
     }
 
-    /// The entry in Codex's file.
+    /// The entry in Codex's TOML file.
     pub(super) fn toml(&self) -> Item {
         let mut table = Table::new();
         match self {
@@ -78,7 +78,7 @@ impl Entry {
     }
 }
 
-/// A whole file with this entry alone.
+/// A file that contains only this entry.
 pub(super) fn whole_file(client: Client, name: &str, entry: &Entry) -> Result<String> {
     merge::merge(client, None, name, entry)
 }

@@ -1,4 +1,4 @@
-//! An entry into a file that may hold others, and comments, and members that we do not know: all of them stay as they are.
+//! Adds an entry to a client's file. Other entries, comments and unknown members stay unchanged.
 
 use anyhow::{Context, Result, bail};
 use jsonc_parser::ParseOptions;
@@ -8,12 +8,14 @@ use toml_edit::{DocumentMut, Item, Table};
 use super::Client;
 use super::entry::Entry;
 
-const NO_JSON: &str = "it is no valid JSON: correct it, or move it away";
+/// The table that holds Codex's entries.
+const CODEX_MEMBER: &str = "mcp_servers";
+const NO_JSON: &str = "not valid JSON; fix the file or move it away";
 
-/// The file's text with the entry in it.
+/// Returns the file's text with the entry added.
 ///
 /// # Errors
-/// When the file cannot be understood: then it must not be touched.
+/// If the file cannot be parsed. It must then stay unchanged.
 pub(super) fn merge(client: Client, before: Option<&str>, name: &str, entry: &Entry) -> Result<String> {
     let before = before.filter(|text| !text.trim().is_empty());
     match client {
@@ -23,7 +25,22 @@ pub(super) fn merge(client: Client, before: Option<&str>, name: &str, entry: &En
     }
 }
 
-/// `relaxed` allows comments and commas at the end, as VS Code does in its own files.
+/// Whether a valid file has an entry with this name.
+pub(super) fn holds(client: Client, text: &str, name: &str) -> bool {
+    let json = |member: &str| {
+        let root = CstRootNode::parse(text, &ParseOptions::default()).ok()?;
+        root.object_value()?.object_value(member)?.get(name).map(drop)
+    };
+    match client {
+        Client::Codex => {
+            text.parse::<DocumentMut>().is_ok_and(|file| file.get(CODEX_MEMBER).is_some_and(|all| all.get(name).is_some()))
+        }
+        Client::Vscode => json("servers").is_some(),
+        Client::Claude | Client::Cursor => json("mcpServers").is_some(),
+    }
+}
+
+/// `relaxed` allows comments and trailing commas, as VS Code does.
 fn merge_json(before: &str, member: &str, name: &str, entry: CstInputValue, relaxed: bool) -> Result<String> {
     let options = ParseOptions {
         allow_comments: true,
@@ -38,13 +55,13 @@ fn merge_json(before: &str, member: &str, name: &str, entry: CstInputValue, rela
         allow_extended_string_escapes: false,
     };
     if !relaxed {
-        // The clients' own readers take plain JSON only, and the other parser lets comments pass.
+        // These clients accept only plain JSON, but the parser below accepts comments.
         serde_json::from_str::<serde::de::IgnoredAny>(before).context(NO_JSON)?;
     }
     let root = CstRootNode::parse(before, &options).context(NO_JSON)?;
-    let Some(top) = root.object_value() else { bail!("it holds no JSON object: correct it, or move it away") };
+    let Some(top) = root.object_value() else { bail!("not a JSON object; fix the file or move it away") };
     let Some(servers) = top.object_value_or_create(member) else {
-        bail!("its `{member}` is no object: correct it, or move the file away")
+        bail!("`{member}` is not an object; fix the file or move it away")
     };
     match servers.get(name) {
         Some(old) => old.set_value(entry),
@@ -58,17 +75,15 @@ fn merge_json(before: &str, member: &str, name: &str, entry: CstInputValue, rela
 }
 
 fn merge_toml(before: &str, name: &str, entry: Item) -> Result<String> {
-    const MEMBER: &str = "mcp_servers";
-    let mut document: DocumentMut = before.parse().context("it is no valid TOML: correct it, or move it away")?;
+    const MEMBER: &str = CODEX_MEMBER;
+    let mut document: DocumentMut = before.parse().context("not valid TOML; fix the file or move it away")?;
     let servers = document.entry(MEMBER).or_insert_with(|| {
         let mut servers = Table::new();
-        // No line of its own: only its entries have one.
+        // Only its entries get a header line.
         servers.set_implicit(true);
         Item::Table(servers)
     });
-    let Some(servers) = servers.as_table_like_mut() else {
-        bail!("its `{MEMBER}` is no table: correct it, or move the file away")
-    };
+    let Some(servers) = servers.as_table_like_mut() else { bail!("`{MEMBER}` is not a table; fix the file or move it away") };
     servers.insert(name, entry);
     Ok(document.to_string())
 }
@@ -87,7 +102,7 @@ mod tests {
     }
 
     #[test]
-    fn a_key_is_named_and_never_written() {
+    fn entry_refers_to_the_key_variable_without_its_value() {
         let entry = Entry::Stdio { program: "toolcrib".into(), arguments: vec!["stdio".into()], needs_key: true };
         let text = |client| merge(client, None, "toolcrib", &entry).unwrap();
         assert!(text(Client::Claude).contains(r#""TOOLCRIB_KEY": "${TOOLCRIB_KEY}""#));
@@ -103,13 +118,13 @@ mod tests {
     fn check(client: Client, before: Option<&str>, entry: &Entry, after: &Expect) {
         let merged = merge(client, before, "toolcrib", entry).unwrap();
         after.assert_eq(&merged);
-        // A second time changes nothing.
+        // Merging again changes nothing.
         assert_eq!(merge(client, Some(&merged), "toolcrib", entry).unwrap(), merged);
         assert!(!merged.contains("null"));
     }
 
     #[test]
-    fn a_new_file_for_each_client() {
+    fn new_file_is_written_for_each_client() {
         check(
             Client::Claude,
             None,
@@ -200,7 +215,7 @@ mod tests {
     }
 
     #[test]
-    fn other_entries_and_unknown_members_stay_as_they_are() {
+    fn other_entries_and_unknown_members_stay_unchanged() {
         let servers = "{\n        \"other\": { \"command\": \"x\", \"new\": true }\n    }";
         let before = &format!("{{\n    \"zebra\": [1,  2],\n    \"mcpServers\": {servers},\n    \"a\": 1\n}}\n");
         check(
@@ -268,7 +283,11 @@ mod tests {
     }
 
     #[test]
-    fn our_own_old_entry_is_replaced() {
+    fn existing_entry_is_replaced() {
+        for client in [Client::Claude, Client::Codex, Client::Cursor, Client::Vscode] {
+            let text = merge(client, None, "toolcrib", &http()).unwrap();
+            assert!(holds(client, &text, "toolcrib") && !holds(client, &text, "other") && !holds(client, "", "toolcrib"));
+        }
         let before = merge(Client::Claude, None, "toolcrib", &http()).unwrap();
         let after = merge(Client::Claude, Some(&before), "toolcrib", &stdio()).unwrap();
         assert_eq!(after, merge(Client::Claude, None, "toolcrib", &stdio()).unwrap());
@@ -278,13 +297,13 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_understood_is_not_touched() {
+    fn unparsable_file_is_refused() {
         let refused = |client, text| merge(client, Some(text), "toolcrib", &stdio()).unwrap_err().to_string();
-        assert!(refused(Client::Claude, "{\"mcpServers\": ").contains("no valid JSON"));
-        assert!(refused(Client::Claude, "{ // a comment\n}").contains("no valid JSON"));
-        assert!(refused(Client::Cursor, "[]").contains("no JSON object"));
-        assert!(refused(Client::Vscode, "{\"servers\": []}").contains("`servers` is no object"));
-        assert!(refused(Client::Codex, "[mcp_servers").contains("no valid TOML"));
-        assert!(refused(Client::Codex, "mcp_servers = 5").contains("`mcp_servers` is no table"));
+        assert!(refused(Client::Claude, "{\"mcpServers\": ").contains("not valid JSON"));
+        assert!(refused(Client::Claude, "{ // a comment\n}").contains("not valid JSON"));
+        assert!(refused(Client::Cursor, "[]").contains("not a JSON object"));
+        assert!(refused(Client::Vscode, "{\"servers\": []}").contains("`servers` is not an object"));
+        assert!(refused(Client::Codex, "[mcp_servers").contains("not valid TOML"));
+        assert!(refused(Client::Codex, "mcp_servers = 5").contains("`mcp_servers` is not a table"));
     }
 }

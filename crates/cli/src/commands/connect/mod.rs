@@ -1,5 +1,5 @@
-//! `toolcrib connect`: writes an MCP client's entry for this directory. The usual entry starts `toolcrib stdio`, which opens
-//! a session of its own each time, so that no secret stands in a file. `--http` opens one session now and writes its key.
+//! `toolcrib connect`: writes an MCP client's entry for this directory. By default, the entry starts `toolcrib stdio`, which opens a
+//! new session each time, so that the file holds no secret. With `--http`, it opens a session now and writes its key.
 
 mod entry;
 mod merge;
@@ -13,11 +13,11 @@ use serde_json::json;
 use crate::files;
 use crate::opening::SessionArgs;
 use crate::output;
-use crate::workplace::{ClientArgs, ProjectArg};
+use crate::workplace::{ADD_PROJECT, ClientArgs, Project, ProjectArg};
 use entry::Entry;
 use target::Target;
 
-/// The MCP clients whose files we know.
+/// The supported MCP clients.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Client {
     /// Claude Code: .mcp.json
@@ -31,7 +31,7 @@ pub(crate) enum Client {
 }
 
 impl Client {
-    /// Its file, below the directory that it works in.
+    /// The path of its config file, relative to the project directory.
     fn file(self) -> &'static str {
         match self {
             Client::Claude => ".mcp.json",
@@ -41,29 +41,29 @@ impl Client {
         }
     }
 
-    /// What to do so that it sees the entry.
+    /// The next step for the user.
     fn next(self) -> &'static str {
         match self {
             Client::Claude => "start `claude` here and approve the server when it asks",
-            Client::Codex => "start `codex` here, in a project that it trusts",
-            Client::Cursor => "open this directory in Cursor and switch the server on under Settings, MCP",
+            Client::Codex => "start `codex` here; it must trust this directory",
+            Client::Cursor => "open this directory in Cursor and turn on the server under Settings, MCP",
             Client::Vscode => "open this directory in VS Code and start the server from .vscode/mcp.json",
         }
     }
 }
 
-/// Which client to set up, and how.
+/// Selects the client and the kind of entry.
 #[derive(Args, Debug)]
 pub(crate) struct ConnectArgs {
-    /// The client to set up
+    /// Client to set up
     #[arg(required_unless_present = "print", value_name = "CLIENT")]
     to: Option<Client>,
 
-    /// Print the entry instead of writing it; without a client, an MCP config over HTTP that any client takes
+    /// Print the entry instead of writing it; without CLIENT, print an HTTP entry for any client
     #[arg(long)]
     print: bool,
 
-    /// Open a session now and write its url and key (readable by you only), instead of an entry that starts `toolcrib stdio`
+    /// Write the URL and key of a new session, instead of an entry that starts `toolcrib stdio`
     #[arg(long)]
     http: bool,
 
@@ -82,39 +82,50 @@ pub(crate) struct ConnectArgs {
 fn parse_name(name: &str) -> Result<String, String> {
     let fine =
         !name.is_empty() && name.len() <= 64 && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"_-".contains(&byte));
-    if fine { Ok(name.to_owned()) } else { Err("letters, digits, - and _ only".to_owned()) }
+    if fine { Ok(name.to_owned()) } else { Err("use at most 64 letters, digits, - and _".to_owned()) }
 }
 
 pub(crate) async fn run(args: ConnectArgs) -> Result<()> {
     let client = args.to.filter(|_| !args.print);
     if let Some(client) = client {
-        // A file that cannot be understood is told before a session is opened for it.
-        let nothing = Entry::Stdio { program: String::new(), arguments: Vec::new(), needs_key: false };
-        Target::read(client)?.with(&args.name, &nothing)?;
+        // Report an unparsable file before opening a session.
+        let empty = Entry::Stdio { program: String::new(), arguments: Vec::new(), needs_key: false };
+        Target::read(client)?.with(&args.name, &empty)?;
     }
     if !args.http && args.to.is_some() {
         deliver(&args, client, &stdio::entry(&args).await?, None)?;
         if client.is_some() && args.client.server.key.is_some() {
-            eprintln!("The entry holds no key: the client needs TOOLCRIB_KEY in its environment when it starts.");
+            output::tell("The entry holds no key; the client needs TOOLCRIB_KEY in its environment.");
         }
         return Ok(());
     }
     let place = args.client.workplace().await?;
     let project = place.project(&args.project).await?;
+    tell_default(&project, &args.project);
     let session = place.open_session(&project.id, &args.how.clone().for_a_client()).await?;
     let entry = Entry::Http { url: session.mcp_url, key: session.key };
     if let Err(error) = deliver(&args, client, &entry, Some(&session.expires_at)) {
-        // Nobody has seen its key, so nobody will ever use it.
+        // The key was never delivered, so the session is useless.
         if let Err(error) = place.end_session(&session.id, None).await {
-            eprintln!("warning: {error:#}");
+            output::tell(&format!("warning: {error:#}"));
         }
         return Err(error);
     }
-    eprintln!("This entry works until {}, when its session ends.", session.expires_at);
+    output::tell(&format!("This entry works until {}, when its session ends.", session.expires_at));
     if client.is_some() {
-        eprintln!("The file holds the session's key: keep it out of version control.");
+        output::tell("The file holds the session key; keep it out of version control.");
     }
     Ok(())
+}
+
+/// Notes that the default project is used because no project contains this directory.
+fn tell_default(project: &Project, argument: &ProjectArg) {
+    if argument.project.is_none() && !project.holds_current_directory {
+        output::tell(&format!(
+            "note: using project `{}`, because no project contains this directory; {ADD_PROJECT}",
+            project.name
+        ));
+    }
 }
 
 /// Writes the entry into the client's file, or prints it.
@@ -128,13 +139,17 @@ fn deliver(args: &ConnectArgs, client: Option<Client>, entry: &Entry, expires_at
     let mode = matches!(entry, Entry::Http { .. }).then_some(files::PRIVATE);
     files::replace(&target.path, &merged, mode)?;
     if args.client.json {
-        let report = super::said([
+        let report = super::request_body([
             ("file", Some(json!(target.path))),
             ("name", Some(json!(args.name))),
             ("expiresAt", expires_at.map(|time| json!(time))),
         ]);
         return output::print_json(&report);
     }
-    let what = if target.before.is_some_and(|before| before == merged) { "is up to date" } else { "written" };
+    let what = match &target.before {
+        Some(before) if *before == merged => "is up to date".to_owned(),
+        Some(before) if merge::holds(client, before, &args.name) => format!("written, with the entry `{}` replaced", args.name),
+        _ => "written".to_owned(),
+    };
     output::print(&format!("{} {what}. Next: {}.", target.path.display(), client.next()))
 }

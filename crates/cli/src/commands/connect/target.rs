@@ -1,5 +1,5 @@
-//! A client's file in this directory, as it is before we touch it. It may be a link to another file of the directory, but not to
-//! one outside: whoever made the repository would decide what is written there.
+//! The client's config file in this directory. It may be a link to a file inside the directory, but not outside: otherwise an
+//! untrusted repository could redirect the write.
 
 use std::path::{Path, PathBuf};
 
@@ -16,25 +16,29 @@ pub(super) struct Target {
 
 impl Target {
     pub(super) fn read(client: Client) -> Result<Self> {
-        let here = std::env::current_dir().context("there is no current directory")?;
+        let here = std::env::current_dir().context("cannot find the current directory")?;
         let path = here.join(client.file());
         check_inside(&here, Path::new(client.file()))?;
+        if std::fs::metadata(&path).is_ok_and(|found| !found.is_file()) {
+            bail!("{} is not a file, so nothing was written; move it away", path.display());
+        }
         let before = match std::fs::read_to_string(&path) {
-            Ok(text) => Some(text),
+            // Some editors write a byte order mark, which the clients reject.
+            Ok(text) => Some(text.strip_prefix('\u{feff}').map(str::to_owned).unwrap_or(text)),
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => None,
             Err(error) => return Err(error).with_context(|| format!("cannot read {}", path.display())),
         };
         Ok(Self { client, path, before })
     }
 
-    /// Its text with the entry in it.
+    /// Returns the file's text with the entry added.
     pub(super) fn with(&self, name: &str, entry: &Entry) -> Result<String> {
-        let untouched = || format!("{} was left as it is", self.path.display());
+        let untouched = || format!("cannot change {}", self.path.display());
         merge::merge(self.client, self.before.as_deref(), name, entry).with_context(untouched)
     }
 }
 
-/// Refuses a file below `here` that a link on the way to it leads out of `here`, or nowhere.
+/// Refuses a path below `here` if a link in it points outside `here` or is broken.
 fn check_inside(here: &Path, file: &Path) -> Result<()> {
     let real = here.canonicalize().with_context(|| format!("cannot find {}", here.display()))?;
     let mut path = here.to_owned();
@@ -46,12 +50,12 @@ fn check_inside(here: &Path, file: &Path) -> Result<()> {
         match path.canonicalize() {
             Ok(target) if target.starts_with(&real) => {}
             Ok(target) => bail!(
-                "{} is a link that leads out of this directory, to {}: nothing was written; replace the link by a file or folder \
-                 of its own, or use --print and put the entry there yourself",
+                "{} is a link to {}, outside this directory, so nothing was written; replace the link with a file or folder, or \
+                 use --print and add the entry yourself",
                 path.display(),
                 target.display()
             ),
-            Err(_) => bail!("{} is a link that leads nowhere: nothing was written; remove the link", path.display()),
+            Err(_) => bail!("{} is a broken link, so nothing was written; remove it", path.display()),
         }
     }
     Ok(())
@@ -63,7 +67,7 @@ mod tests {
     use std::os::unix::fs::symlink;
 
     #[test]
-    fn links_may_not_lead_out() {
+    fn links_to_outside_are_refused() {
         let (folder, outside) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
         let here = folder.path();
         let check = |file: &str| check_inside(here, Path::new(file)).map_err(|error| error.to_string());
@@ -72,10 +76,10 @@ mod tests {
         symlink("real", here.join(".codex")).unwrap();
         assert_eq!(check(".codex/config.toml"), Ok(()), "a link inside");
         symlink(outside.path(), here.join(".cursor")).unwrap();
-        assert!(check(".cursor/mcp.json").unwrap_err().contains("leads out of this directory"));
+        assert!(check(".cursor/mcp.json").unwrap_err().contains("outside this directory"));
         symlink(outside.path().join("x.json"), here.join(".mcp.json")).unwrap();
-        assert!(check(".mcp.json").unwrap_err().contains("leads nowhere"));
+        assert!(check(".mcp.json").unwrap_err().contains("broken link"));
         std::fs::write(outside.path().join("x.json"), "{}").unwrap();
-        assert!(check(".mcp.json").unwrap_err().contains("leads out of this directory"));
+        assert!(check(".mcp.json").unwrap_err().contains("outside this directory"));
     }
 }

@@ -1,4 +1,4 @@
-//! `toolcrib doctor`: looks at everything that a working setup needs, and says what to do about what is missing.
+//! `toolcrib doctor`: checks the setup and suggests fixes.
 
 mod local;
 mod remote;
@@ -10,7 +10,7 @@ use serde_json::json;
 use crate::workplace::{ClientArgs, ProjectArg};
 use crate::{environment, output};
 
-/// What to look at.
+/// Selects the server and project to check.
 #[derive(Args, Debug)]
 pub(crate) struct DoctorArgs {
     #[command(flatten)]
@@ -19,7 +19,7 @@ pub(crate) struct DoctorArgs {
     project: ProjectArg,
 }
 
-/// How a check came out.
+/// The result of a check.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Status {
     Ok,
@@ -37,13 +37,13 @@ impl Status {
     }
 }
 
-/// One thing that was looked at.
+/// One check and its result.
 #[derive(Debug)]
 struct Check {
     name: &'static str,
     status: Status,
     detail: String,
-    /// What to do.
+    /// How to fix it.
     hint: Option<String>,
 }
 
@@ -61,7 +61,7 @@ impl Check {
     }
 }
 
-/// Whether nothing failed.
+/// Runs all checks. Returns whether none failed.
 pub(crate) async fn run(args: DoctorArgs) -> Result<bool> {
     let again = again(&args.client);
     let mut checks = local::checks(&args.client.server).await;
@@ -76,7 +76,7 @@ pub(crate) async fn run(args: DoctorArgs) -> Result<bool> {
     Ok(healthy)
 }
 
-/// The flags that this command was given and another one needs too. What the environment says is said to both.
+/// The flags to repeat in suggested commands. Values from the environment need no flag.
 fn again(client: &ClientArgs) -> String {
     let data = client.server.data.as_ref().map(|data| data.to_string_lossy().into_owned());
     let given = [
@@ -84,11 +84,11 @@ fn again(client: &ClientArgs) -> String {
         ("data", "TOOLCRIB_DATA", data),
         ("org", "TOOLCRIB_ORG", client.org.clone()),
     ];
-    let said_here = given.into_iter().filter_map(|(flag, variable, value)| {
+    let flags = given.into_iter().filter_map(|(flag, variable, value)| {
         let value = value.filter(|value| environment::text(variable).as_ref() != Some(value))?;
         Some(format!(" --{flag} {}", output::quoted(&value)))
     });
-    said_here.collect()
+    flags.collect()
 }
 
 fn report(checks: &[Check], healthy: bool) -> serde_json::Value {
@@ -105,7 +105,7 @@ fn report(checks: &[Check], healthy: bool) -> serde_json::Value {
 fn text(checks: &[Check]) -> String {
     let mut lines = Vec::new();
     for check in checks {
-        let detail = output::harmless(&check.detail, false);
+        let detail = output::sanitized(&check.detail, false);
         lines.push(vec![check.status.word().to_owned(), check.name.to_owned(), detail]);
         if let Some(hint) = &check.hint {
             lines.push(vec![String::new(), String::new(), format!("→ {hint}")]);
@@ -120,7 +120,7 @@ mod tests {
     use expect_test::expect;
 
     #[test]
-    fn checks_are_shown_with_what_to_do() {
+    fn checks_are_shown_with_hints() {
         let checks = [Check::ok("settings", "defaults"), Check::fail("server", "none runs", "start it with `toolcrib serve`")];
         expect![[r#"
             ok    settings  defaults

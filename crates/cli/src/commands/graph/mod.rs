@@ -1,4 +1,4 @@
-//! `toolcrib graph`: the facts that a project's agents stated.
+//! `toolcrib graph`: searches and manages a project's knowledge graph.
 
 mod transfer;
 
@@ -6,7 +6,7 @@ use anyhow::{Result, bail};
 use clap::{Args, Subcommand, ValueEnum};
 use serde_json::{Value, json};
 
-use super::{ListArgs, said};
+use super::{ListArgs, request_body};
 use crate::client::encode;
 use crate::output::Column;
 use crate::workplace::{ClientArgs, ProjectArg, Workplace};
@@ -37,12 +37,17 @@ const ENTITY_COLUMNS: [Column; 6] = [
     ("MERGED INTO", "/mergedInto"),
     ("CREATED", "/createdAt"),
 ];
-const SUGGESTION_COLUMNS: [Column; 5] =
-    [("ALIKE", "/similarity"), ("FROM", "/from/name"), ("INTO", "/into/name"), ("FROM ID", "/from/id"), ("INTO ID", "/into/id")];
-/// What the id of every entity begins with.
+const SUGGESTION_COLUMNS: [Column; 5] = [
+    ("SIMILARITY", "/similarity"),
+    ("FROM", "/from/name"),
+    ("INTO", "/into/name"),
+    ("FROM ID", "/from/id"),
+    ("INTO ID", "/into/id"),
+];
+/// The prefix of entity ids.
 const ENTITY: &str = base::EntityId::PREFIX;
 
-/// Look through a project's knowledge graph, ask it, say which entities are one, and undo what one agent or session stated.
+/// Lists and searches a project's knowledge graph, merges entities, and retracts the facts of an agent or session.
 #[derive(Args, Debug)]
 pub(crate) struct GraphArgs {
     #[command(flatten)]
@@ -55,99 +60,99 @@ pub(crate) struct GraphArgs {
 
 #[derive(Subcommand, Debug)]
 enum Verb {
-    /// Say how much the graph knows
+    /// Show the size of the graph
     Stats,
-    /// List facts that stand, newest first
+    /// List current facts, newest first
     List {
         #[command(flatten)]
         author: Author,
-        /// What was known and true at this time, in RFC 3339
+        /// Show the facts known and valid at this RFC 3339 time
         #[arg(long, value_name = "TIME")]
         as_of: Option<String>,
-        /// Also what was superseded or retracted, and what is not true at the time
+        /// Include facts that are superseded, retracted or not valid at the time
         #[arg(long)]
         all: bool,
         #[command(flatten)]
         list: ListArgs,
     },
-    /// Show a fact and who stated it, or an entity and what it is called
+    /// Show a fact and its authors, or an entity and its names
     Show {
-        /// The triplet's or the entity's id
+        /// Triplet or entity, by id
         id: String,
     },
-    /// List what facts are about, newest first
+    /// List entities, newest first
     Entities {
         #[command(flatten)]
         list: ListArgs,
     },
-    /// Ask the graph as an agent would
+    /// Search the graph as an agent does
     Search {
-        /// In plain words
+        /// Query in plain words
         query: String,
-        /// How many facts
+        /// Maximum number of facts
         #[arg(long, value_name = "N", default_value_t = 10)]
         limit: u32,
-        /// How many hops are walked from what words and meaning find
+        /// Hops to follow from each direct hit
         #[arg(long, value_name = "N", default_value_t = 2)]
         depth: u32,
-        /// What was known and true at this time, in RFC 3339
+        /// Show the facts known and valid at this RFC 3339 time
         #[arg(long, value_name = "TIME")]
         as_of: Option<String>,
     },
-    /// Say that an entity is another one; `split` undoes it
+    /// Merge one entity into another; `split` undoes it
     Merge {
-        /// The id of the entity that is another one
+        /// Entity to merge, by id
         from: String,
-        /// The id of the one it is
+        /// Entity to keep, by id
         into: String,
-        /// Only say what would be merged
+        /// Only show what would be merged
         #[arg(long)]
         dry_run: bool,
     },
     /// Undo a merge
     Split {
-        /// The id of the entity that was merged
+        /// Merged entity, by id
         id: String,
     },
-    /// Point out entities whose names are nearly the same
+    /// Suggest merges of entities with similar names
     Suggest,
-    /// Retract what an agent or a session stated and nobody else did
+    /// Retract facts that only one agent or session stated
     Rollback {
         #[command(flatten)]
         author: Author,
-        /// Only from this time on, in RFC 3339
+        /// Only facts stated since this RFC 3339 time
         #[arg(long, value_name = "TIME")]
         since: Option<String>,
-        /// Do not ask
+        /// Confirm the rollback
         #[arg(long)]
         yes: bool,
     },
-    /// Write the facts that stand to standard output, oldest first
+    /// Write current facts to stdout, oldest first
     Export {
-        /// How they are written
+        /// Output format
         #[arg(long, value_name = "FORMAT", default_value = "jsonl")]
         format: Format,
     },
-    /// State the facts of a file: what `export` wrote, or lines as `graph_ingest` takes them
+    /// Import facts from the output of `export`, or from lines in the format of `graph_ingest`
     Import {
-        /// The file, one JSON object a line; - reads stdin
+        /// JSONL file; - reads stdin
         file: String,
     },
 }
 
 #[derive(Args, Debug)]
 struct Author {
-    /// Only what this agent stated: its id or name, or label:WORD
+    /// Only facts of this agent, by id, name or label:WORD
     #[arg(long, value_name = "AGENT")]
     agent: Option<String>,
-    /// Only what was stated in this session
+    /// Only facts of this session, by id
     #[arg(long, value_name = "ID")]
     session: Option<String>,
 }
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
 enum Format {
-    /// One JSON object a line
+    /// One JSON object per line
     Jsonl,
 }
 
@@ -176,7 +181,7 @@ pub(crate) async fn run(args: GraphArgs) -> Result<()> {
             place.print_list(&answer, "entities", &ENTITY_COLUMNS)
         }
         Verb::Search { query, limit, depth, as_of } => {
-            let body = said([
+            let body = request_body([
                 ("query", Some(json!(query))),
                 ("limit", Some(json!(limit))),
                 ("depth", Some(json!(depth))),
@@ -197,13 +202,15 @@ pub(crate) async fn run(args: GraphArgs) -> Result<()> {
         Verb::Suggest => place.print_list(&place.api.get(&path("/suggestions")).await?, "suggestions", &SUGGESTION_COLUMNS),
         Verb::Rollback { author, since, yes } => {
             if author.agent.is_none() && author.session.is_none() {
-                bail!("say whose facts to retract: --agent, --session, or both");
+                bail!("no facts selected; pass --agent, --session, or both");
             }
             if !yes {
-                bail!("this retracts what only the agent or session stated: say --yes, or look first with `toolcrib graph list`");
+                bail!(
+                    "this retracts facts that only the agent or session stated; check them with `toolcrib graph list`, then pass --yes"
+                );
             }
             let agent = place.agent_if_named(author.agent).await?;
-            let body = said([
+            let body = request_body([
                 ("agentId", agent.map(|agent| json!(agent))),
                 ("sessionId", author.session.map(|session| json!(session))),
                 ("since", since.map(|since| json!(since))),
@@ -215,12 +222,12 @@ pub(crate) async fn run(args: GraphArgs) -> Result<()> {
     }
 }
 
-/// What an entity of an answer is called.
+/// The name of an entity in a response.
 fn name<'v>(answer: &'v Value, member: &str) -> &'v str {
     answer.get(member).and_then(|entity| entity.get("name")?.as_str()).unwrap_or_default()
 }
 
-/// The server takes some at a time.
+/// Repeats the request until nothing is left, because the server rolls back in batches.
 async fn roll_back(place: &Workplace, path: &str, body: &Value) -> Result<()> {
     let (mut retracted, mut restored, mut split) = (0, 0, 0);
     loop {
@@ -234,5 +241,5 @@ async fn roll_back(place: &Workplace, path: &str, body: &Value) -> Result<()> {
         split += count("split");
     }
     let answer = json!({ "retracted": retracted, "restored": restored, "split": split });
-    place.print_as(&answer, || format!("retracted: {retracted} fact(s); restored: {restored}; merges undone: {split}"))
+    place.print_as(&answer, || format!("retracted {retracted} fact(s), restored {restored}, undid {split} merge(s)"))
 }

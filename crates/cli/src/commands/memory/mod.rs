@@ -1,4 +1,4 @@
-//! `toolcrib memory`: what a project's agents noted.
+//! `toolcrib memory`: searches and manages the memory of a project's agents.
 
 mod import;
 mod report;
@@ -9,7 +9,7 @@ use anyhow::{Result, bail};
 use clap::{Args, Subcommand, ValueEnum};
 use serde_json::{Value, json};
 
-use super::{ListArgs, said};
+use super::{ListArgs, request_body};
 use crate::client::encode;
 use crate::output::{self, Column};
 use crate::workplace::{ClientArgs, ProjectArg, Workplace};
@@ -24,10 +24,10 @@ const HIT_COLUMNS: [Column; 6] = [
     ("AGENT", "/observation/agentId"),
     ("CONTENT", "/observation/content"),
 ];
-/// Observations read at once while exporting.
+/// Observations per request of an export.
 const PAGE: u32 = 200;
 
-/// Look through a project's memory, ask it, tidy it, and carry it elsewhere.
+/// Lists, searches, cleans up, exports and imports a project's memory.
 #[derive(Args, Debug)]
 pub(crate) struct MemoryArgs {
     #[command(flatten)]
@@ -44,65 +44,65 @@ enum Verb {
     List {
         #[command(flatten)]
         filter: Filter,
-        /// As it was known at this time, in RFC 3339
+        /// Show what was known at this RFC 3339 time
         #[arg(long, value_name = "TIME")]
         as_of: Option<String>,
         #[command(flatten)]
         list: ListArgs,
     },
-    /// Ask memory as an agent would, and see why each hit was found
+    /// Search memory as an agent does, and show why each hit matches
     Search {
-        /// In plain words
+        /// Query in plain words
         query: String,
-        /// How many hits
+        /// Maximum number of hits
         #[arg(long, value_name = "N", default_value_t = 10)]
         limit: u32,
     },
-    /// Show an observation and how its weight moved
+    /// Show an observation and the history of its weight
     Show {
-        /// The observation's id
+        /// Observation, by id
         id: String,
     },
-    /// Forget an observation: its text is gone for good
+    /// Permanently delete the text of an observation
     Forget {
-        /// The observation's id
+        /// Observation, by id
         id: String,
     },
-    /// Forget everything that an agent or a session wrote
+    /// Forget all observations of an agent or session
     Rollback {
         #[command(flatten)]
         filter: Author,
-        /// Only from this time on, in RFC 3339
+        /// Only observations since this RFC 3339 time
         #[arg(long, value_name = "TIME")]
         since: Option<String>,
-        /// Do not ask
+        /// Confirm the rollback
         #[arg(long)]
         yes: bool,
     },
-    /// Write all observations to standard output, oldest last
+    /// Write all observations to stdout, newest first
     Export {
-        /// How they are written
+        /// Output format
         #[arg(long, value_name = "FORMAT", default_value = "jsonl")]
         format: Format,
     },
-    /// Take in what `memory export` wrote elsewhere, or notes of your own
+    /// Import the output of `memory export`, or your own notes
     ///
-    /// A line is a JSON object that needs a "content" and nothing else. Who said it there is kept behind "import:". What is here
-    /// already is skipped, so the same file can be imported again.
+    /// Each line is a JSON object; only "content" is required. The original author is kept with the prefix "import:". Observations
+    /// that already exist are skipped, so the same file can be imported again.
     Import {
-        /// File with one JSON object a line; - reads stdin
+        /// JSONL file; - reads stdin
         file: PathBuf,
     },
-    /// Say what fills memory: who, what is there twice, what nobody was given, what misled
+    /// Report authors, duplicates, unused and misleading observations
     Report,
 }
 
 #[derive(Args, Debug)]
 struct Author {
-    /// Only what this agent said: its id or name, or label:WORD
+    /// Only observations of this agent, by id, name or label:WORD
     #[arg(long, value_name = "AGENT")]
     agent: Option<String>,
-    /// Only what was said in this session
+    /// Only observations of this session, by id
     #[arg(long, value_name = "ID")]
     session: Option<String>,
 }
@@ -111,16 +111,16 @@ struct Author {
 struct Filter {
     #[command(flatten)]
     author: Author,
-    /// Only of this type
+    /// Only observations of this type
     #[arg(long = "type", value_name = "TYPE")]
     kind: Option<String>,
 }
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
 enum Format {
-    /// One JSON object a line
+    /// One JSON object per line
     Jsonl,
-    /// A document for people
+    /// A Markdown document
     Markdown,
 }
 
@@ -149,22 +149,20 @@ pub(crate) async fn run(args: MemoryArgs) -> Result<()> {
         Verb::Forget { id } => {
             let path = place.path(&format!("{base}/{}", encode(&id)));
             let answer = place.api.delete(&path).await?;
-            place.print_as(&answer, || format!("forgotten: {id}"))
+            place.print_as(&answer, || format!("forgot {id}"))
         }
         Verb::Rollback { filter, since, yes } => {
             if filter.agent.is_none() && filter.session.is_none() {
-                bail!("say whose observations to forget: --agent, --session, or both");
+                bail!("no observations selected; pass --agent, --session, or both");
             }
             let agent = place.agent_if_named(filter.agent).await?;
-            let body = said([
+            let body = request_body([
                 ("agentId", agent.map(|agent| json!(agent))),
                 ("sessionId", filter.session.map(|session| json!(session))),
                 ("since", since.map(|since| json!(since))),
             ]);
             if !yes {
-                bail!(
-                    "this forgets for good what the agent or session wrote: say --yes, or look first with `toolcrib memory list`"
-                );
+                bail!("this permanently forgets observations; check them with `toolcrib memory list`, then pass --yes");
             }
             roll_back(&place, &format!("{base}/rollback"), &body).await
         }
@@ -174,7 +172,7 @@ pub(crate) async fn run(args: MemoryArgs) -> Result<()> {
     }
 }
 
-/// The server takes some at a time.
+/// Repeats the request until nothing is left, because the server rolls back in batches.
 async fn roll_back(place: &Workplace, path: &str, body: &Value) -> Result<()> {
     let mut forgotten = 0;
     loop {
@@ -184,7 +182,7 @@ async fn roll_back(place: &Workplace, path: &str, body: &Value) -> Result<()> {
             some => forgotten += some,
         }
     }
-    place.print_as(&json!({ "forgotten": forgotten }), || format!("forgotten: {forgotten} observation(s)"))
+    place.print_as(&json!({ "forgotten": forgotten }), || format!("forgot {forgotten} observation(s)"))
 }
 
 async fn export(place: &Workplace, base: &str, format: Format) -> Result<()> {
@@ -194,8 +192,8 @@ async fn export(place: &Workplace, base: &str, format: Format) -> Result<()> {
         let page = place.api.get(&place.path(&format!("{base}?limit={PAGE}{after}"))).await?;
         for observation in page.get("observations").and_then(Value::as_array).into_iter().flatten() {
             match format {
-                Format::Jsonl => output::print(&observation.to_string())?,
-                Format::Markdown => output::print(&markdown(observation))?,
+                Format::Jsonl => output::print_untrusted(&observation.to_string())?,
+                Format::Markdown => output::print_untrusted(&markdown(observation))?,
             }
         }
         cursor = page.get("nextCursor").and_then(Value::as_str).map(str::to_owned);
@@ -205,7 +203,7 @@ async fn export(place: &Workplace, base: &str, format: Format) -> Result<()> {
     }
 }
 
-/// A heading that says where it comes from, and the text quoted.
+/// Formats an observation as a heading, its author and time, and the quoted text.
 fn markdown(observation: &Value) -> String {
     let text = |name: &str| observation.get(name).and_then(Value::as_str).unwrap_or_default();
     let quoted: String = text("content").lines().map(|line| format!("> {line}\n")).collect();

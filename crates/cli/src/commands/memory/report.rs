@@ -1,4 +1,4 @@
-//! `toolcrib memory report`: what fills memory.
+//! `toolcrib memory report`: summarizes what is in memory.
 
 use anyhow::Result;
 use serde_json::Value;
@@ -6,7 +6,7 @@ use serde_json::Value;
 use crate::output::{self, Column};
 use crate::workplace::Workplace;
 
-/// A part of the report: its heading, where its rows stand, how many there are in all, and what is shown of each.
+/// A section of the report: its heading, and the JSON pointers of its rows, its total count and its columns.
 struct Section {
     heading: &'static str,
     rows: &'static str,
@@ -26,16 +26,16 @@ const TALLY: [Column; 4] = [
 const SECTIONS: [Section; 7] = [
     Section { heading: "types", rows: "/types", count: None, columns: &[("TYPE", "/type"), ("COUNT", "/count")] },
     Section { heading: "agents", rows: "/agents", count: None, columns: &[("AGENT", "/agentId"), ("COUNT", "/count")] },
-    Section { heading: "said by several agents", rows: "/duplicates/texts", count: Some("/duplicates/count"), columns: &TALLY },
-    Section { heading: "nearly the same", rows: "/nearDuplicates", count: None, columns: &TALLY },
+    Section { heading: "stated by several agents", rows: "/duplicates/texts", count: Some("/duplicates/count"), columns: &TALLY },
+    Section { heading: "near duplicates", rows: "/nearDuplicates", count: None, columns: &TALLY },
     Section {
-        heading: "never recalled, the oldest",
+        heading: "never recalled (oldest first)",
         rows: "/neverRecalled/observations",
         count: Some("/neverRecalled/count"),
         columns: &BRIEF,
     },
     Section {
-        heading: "misleading (weight below 0.5), the worst",
+        heading: "misleading, weight below 0.5 (worst first)",
         rows: "/misleading/observations",
         count: Some("/misleading/count"),
         columns: &BRIEF,
@@ -48,25 +48,25 @@ const SECTIONS: [Section; 7] = [
     },
 ];
 
-/// Characters of a text that are shown: the rest of its line is a table.
+/// Maximum length of a text in the table, in characters.
 const SHOWN_CHARS: usize = 60;
 
 pub(super) async fn run(place: &Workplace, path: &str) -> Result<()> {
     let report = place.api.get(&place.path(path)).await?;
-    place.print_as(&report, || read_aloud(&report))
+    place.print_as(&report, || report_text(&report))
 }
 
-fn read_aloud(report: &Value) -> String {
+fn report_text(report: &Value) -> String {
     let number = |pointer: &str| report.pointer(pointer).and_then(Value::as_u64).unwrap_or(0);
     let mut text = format!(
-        "{} observations, {} known by meaning, {} waiting for that; {} forgotten",
+        "{} observations, {} embedded, {} waiting to be embedded; {} forgotten",
         number("/total"),
         number("/embedded"),
         number("/waiting"),
         number("/forgotten")
     );
     if number("/examined") < number("/total") {
-        text.push_str(&format!("\nwhat follows is about the newest {}", number("/examined")));
+        text.push_str(&format!("\nthe rest covers the newest {}", number("/examined")));
     }
     for section in &SECTIONS {
         let mut rows = report.pointer(section.rows).and_then(Value::as_array).cloned().unwrap_or_default();
@@ -80,7 +80,7 @@ fn read_aloud(report: &Value) -> String {
     text
 }
 
-/// Cuts what a row says of its text to a part of a line.
+/// Shortens the excerpt of a row to one short line.
 fn shorten(row: &mut Value) {
     for pointer in ["/excerpt", "/observation/excerpt"] {
         if let Some(Value::String(text)) = row.pointer_mut(pointer) {
@@ -97,18 +97,18 @@ mod tests {
     use serde_json::json;
 
     #[test]
-    fn only_what_there_is_has_a_heading() {
+    fn empty_sections_are_left_out() {
         let empty = json!({"total": 0, "embedded": 0, "waiting": 0, "forgotten": 2, "examined": 0});
-        assert_eq!(read_aloud(&empty), "0 observations, 0 known by meaning, 0 waiting for that; 2 forgotten");
+        assert_eq!(report_text(&empty), "0 observations, 0 embedded, 0 waiting to be embedded; 2 forgotten");
         let brief = |text: &str| json!({"id": "obs_1", "agentId": "a", "createdAt": "t", "weight": 0.25, "excerpt": text});
         let full = json!({"total": 200_000, "embedded": 199_999, "waiting": 1, "forgotten": 0, "examined": 100_000,
             "types": [{"type": "note", "count": 100_000}],
             "duplicates": {"count": 12, "texts": [{"count": 3, "observation": brief("two\nlines")}]},
             "misleading": {"count": 1, "observations": [brief(&"é".repeat(100))]}});
-        let text = read_aloud(&full);
-        assert!(text.contains("waiting for that; 0 forgotten\nwhat follows is about the newest 100000\n\ntypes\nTYPE  COUNT\n"));
+        let text = report_text(&full);
+        assert!(text.contains("waiting to be embedded; 0 forgotten\nthe rest covers the newest 100000\n\ntypes\nTYPE  COUNT\n"));
         assert!(
-            text.contains("\n\nsaid by several agents: 12\nTIMES  FIRST  CREATED  CONTENT\n3      obs_1  t        two lines\n")
+            text.contains("\n\nstated by several agents: 12\nTIMES  FIRST  CREATED  CONTENT\n3      obs_1  t        two lines\n")
         );
         assert!(text.ends_with(&format!("0.25    {}…", "é".repeat(60))), "{text}");
     }

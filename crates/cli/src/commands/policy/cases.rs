@@ -1,4 +1,4 @@
-//! `toolcrib policy test`: questions to the gate from a file, and the answers that are expected.
+//! `toolcrib policy test`: checks policy decisions against the expected ones in a file.
 
 use std::path::{Path, PathBuf};
 
@@ -9,7 +9,7 @@ use serde_json::{Map, Value, json};
 
 use super::explain::{Question, Subject, names, reason, verdict};
 use super::files::{Candidate, candidates, read};
-use crate::output::harmless;
+use crate::output::sanitized;
 use crate::workplace::Workplace;
 
 pub(super) const HELP: &str = "\
@@ -18,30 +18,30 @@ Examples:
   toolcrib policy test cases.json --with starter=policies/starter.cedar
 
 A file of cases is a list, in YAML or JSON:
-  - name: the bot only reads      # may be left out
+  - name: the bot only reads      # optional
     agent: ci-bot                 # by id or name; or session: ses_…
     tool: bricks.create_draft
-    arguments: {name: x}          # without them: is the tool listed?
+    arguments: {name: x}          # without: is the tool listed?
     expect: deny                  # or allow
-    policy: no-drafts             # who decides; may be left out
+    policy: no-drafts             # policy that decides; optional
 
-Exits with 1 when an answer is not the expected one.";
+Exits with 1 if a decision differs from the expected one.";
 
-/// Most cases in a file: each is a request.
+/// Maximum number of cases in a file. Each is one request.
 const CASES_MAX: usize = 10_000;
 
-/// Which cases.
+/// Selects the cases and the policies to try.
 #[derive(Args, Debug)]
 pub(crate) struct TestArgs {
-    /// File with the cases; - reads stdin
+    /// File with test cases; - reads stdin
     #[arg(value_name = "CASES")]
     file: PathBuf,
-    /// Policy to try out: FILE takes the place of the stored one that is called like the file, ID=FILE that of ID (repeatable)
+    /// Try this policy: ID=FILE replaces the stored policy ID, FILE the one with the file's name (repeatable)
     #[arg(long = "with", value_name = "FILE")]
     candidates: Vec<String>,
 }
 
-/// A case as files have it.
+/// A case as written in a file.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Written {
@@ -54,7 +54,7 @@ struct Written {
     policy: Option<String>,
 }
 
-/// What is asked and expected.
+/// A case: the call to check and the expected decision.
 #[derive(Debug)]
 struct Case {
     name: Option<String>,
@@ -89,16 +89,16 @@ impl Expected {
     }
 }
 
-/// What came of a case.
-struct Outcome {
+/// The result of a case.
+struct CaseResult {
     name: String,
-    /// Why it is not as expected.
+    /// How the decision differs from the expected one.
     mismatch: Option<String>,
-    /// What was answered, if anything.
+    /// The server's response, if there is one.
     answer: Value,
 }
 
-/// Asks all cases; whether all answers are the expected ones.
+/// Runs all cases. Returns whether every decision is as expected.
 pub(super) async fn run(place: &Workplace, args: &TestArgs) -> Result<bool> {
     let cases = parse(&read(&args.file)?, &args.file)?;
     let candidates = candidates(&args.candidates)?;
@@ -108,39 +108,39 @@ pub(super) async fn run(place: &Workplace, args: &TestArgs) -> Result<bool> {
     }
     let failed = outcomes.iter().filter(|outcome| outcome.mismatch.is_some()).count();
     let passed = outcomes.len() - failed;
-    let row = |outcome: &Outcome| json!({ "name": outcome.name, "ok": outcome.mismatch.is_none(), "mismatch": outcome.mismatch, "answer": outcome.answer });
+    let row = |outcome: &CaseResult| json!({ "name": outcome.name, "ok": outcome.mismatch.is_none(), "mismatch": outcome.mismatch, "answer": outcome.answer });
     let report = json!({ "cases": outcomes.iter().map(row).collect::<Vec<_>>(), "passed": passed, "failed": failed });
     place.print_as(&report, || {
         let mut lines = outcomes.iter().map(line).collect::<Vec<_>>();
-        lines.push(format!("{} cases: {passed} as expected, {failed} not", outcomes.len()));
-        harmless(&lines.join("\n"), true)
+        lines.push(format!("{} cases: {passed} passed, {failed} failed", outcomes.len()));
+        sanitized(&lines.join("\n"), true)
     })?;
     Ok(failed == 0)
 }
 
-fn line(outcome: &Outcome) -> String {
+fn line(outcome: &CaseResult) -> String {
     match &outcome.mismatch {
         None => format!("ok    {}", outcome.name),
         Some(mismatch) => format!("FAIL  {}: {mismatch}", outcome.name),
     }
 }
 
-async fn outcome(place: &Workplace, case: Case, candidates: &[Candidate]) -> Outcome {
+async fn outcome(place: &Workplace, case: Case, candidates: &[Candidate]) -> CaseResult {
     let subject = &case.subject;
     let name = case.name.clone().unwrap_or_else(|| format!("{}, {}: {}", subject.words(), case.tool, case.expect.word()));
     let question = Question { subject, tool: &case.tool, arguments: case.arguments.as_ref(), candidates };
     match question.ask(place).await {
-        Ok(answer) => Outcome { name, mismatch: mismatch(&case, &answer), answer },
-        // One case that cannot be asked must not hide the others.
+        Ok(answer) => CaseResult { name, mismatch: mismatch(&case, &answer), answer },
+        // One failed request must not hide the other cases.
         Err(error) => {
-            let said = format!("{error:#}");
-            let first = said.lines().next().unwrap_or_default();
-            Outcome { name, mismatch: Some(format!("cannot be asked: {first}")), answer: Value::Null }
+            let message = format!("{error:#}");
+            let first = message.lines().next().unwrap_or_default();
+            CaseResult { name, mismatch: Some(format!("request failed: {first}")), answer: Value::Null }
         }
     }
 }
 
-/// What differs from what was expected.
+/// Describes how the decision differs from the expected one.
 fn mismatch(case: &Case, answer: &Value) -> Option<String> {
     let decision = answer.get("decision").unwrap_or(&Value::Null);
     let deciders = names(decision);
@@ -151,32 +151,32 @@ fn mismatch(case: &Case, answer: &Value) -> Option<String> {
     };
     let allowed = verdict(answer) == "allowed";
     if allowed != (case.expect == Expected::Allow) {
-        return Some(format!("expected {}, but it is {}: {why}", case.expect.word(), verdict(answer)));
+        return Some(format!("expected {}, but the call is {}: {why}", case.expect.word(), verdict(answer)));
     }
     let wanted = case.policy.as_deref()?;
-    let is_meant = |id: &&str| *id == wanted || id.split('#').next() == Some(wanted);
-    if answer.get("beforePolicy").is_some_and(Value::is_string) || !deciders.iter().any(is_meant) {
+    let is_wanted = |id: &&str| *id == wanted || id.split('#').next() == Some(wanted);
+    if answer.get("beforePolicy").is_some_and(Value::is_string) || !deciders.iter().any(is_wanted) {
         return Some(format!("{} as expected, but not by `{wanted}`: {why}", verdict(answer)));
     }
     None
 }
 
-/// The cases of a file: a list, or a list under `cases`. JSON is YAML too, so one reader takes both.
+/// Parses a list of cases, or a list under `cases`. JSON is valid YAML, so one parser reads both.
 fn parse(text: &str, file: &Path) -> Result<Vec<Case>> {
     let name = file.display();
-    // Otherwise `no` and `on` would be read as booleans, where people mean words.
+    // Otherwise `no` and `on` would be parsed as booleans.
     let options = serde_saphyr::options! { strict_booleans: true };
     let document: Value =
-        serde_saphyr::from_str_with_options(text, options).with_context(|| format!("`{name}` is neither YAML nor JSON"))?;
+        serde_saphyr::from_str_with_options(text, options).with_context(|| format!("`{name}` is neither valid YAML nor JSON"))?;
     let list = match document {
         Value::Object(mut members) if members.len() == 1 => members.remove("cases"),
         other => Some(other),
     };
     let Some(Value::Array(list)) = list else {
-        bail!("`{name}` has no list of cases: `toolcrib policy test --help` shows one");
+        bail!("`{name}` has no list of cases; see `toolcrib policy test --help`");
     };
     if list.is_empty() || list.len() > CASES_MAX {
-        bail!("`{name}` has {} cases: a file has 1 to {CASES_MAX}", list.len());
+        bail!("`{name}` has {} cases; it must have 1 to {CASES_MAX}", list.len());
     }
     let case = |(index, value)| Case::read(value).with_context(|| format!("case {} in `{name}`", index + 1));
     list.into_iter().enumerate().map(case).collect()
@@ -209,24 +209,24 @@ mod tests {
     }
 
     #[test]
-    fn a_case_that_cannot_be_read_is_named() {
+    fn invalid_case_is_reported() {
         for (text, expected) in [
             ("- {agent: a, tool: t}", "case 1 in `cases.yaml`: missing field `expect`"),
             ("- {agent: a, tool: t, expect: maybe}", "unknown variant `maybe`"),
             ("- {agent: a, tool: t, expect: deny, polcy: x}", "unknown field `polcy`"),
-            ("- {tool: t, expect: deny}", "an agent or a session"),
-            ("- {agent: a, session: s, tool: t, expect: deny}", "an agent or a session"),
-            ("- {agent: a", "neither YAML nor JSON"),
+            ("- {tool: t, expect: deny}", "either an agent or a session"),
+            ("- {agent: a, session: s, tool: t, expect: deny}", "either an agent or a session"),
+            ("- {agent: a", "neither valid YAML nor JSON"),
             ("[]", "has 0 cases"),
             ("just words", "no list of cases"),
         ] {
-            let said = read_cases(text).unwrap_err();
-            assert!(said.contains(expected), "{text}: {said}");
+            let error = read_cases(text).unwrap_err();
+            assert!(error.contains(expected), "{text}: {error}");
         }
     }
 
     #[test]
-    fn answers_are_compared_with_what_was_expected() {
+    fn decisions_are_compared_with_the_expected_ones() {
         let says = |case: &str, answer: &Value| mismatch(&read_cases(&format!("[{case}]")).unwrap().remove(0), answer);
         let decided = |allowed: bool, reason: &str, by: &[&str]| {
             json!({
@@ -243,8 +243,8 @@ mod tests {
             assert!(says(&format!("{deny}, policy: \"{policy}\"}}"), &forbidden).unwrap().contains("not by"), "{policy}");
         }
         let permitted = decided(true, "permitted", &["starter#own-tools"]);
-        let said = says(&format!("{deny}}}"), &permitted).unwrap();
-        assert!(said.contains("expected deny, but it is allowed") && said.contains("starter#own-tools"), "{said}");
+        let text = says(&format!("{deny}}}"), &permitted).unwrap();
+        assert!(text.contains("expected deny, but the call is allowed") && text.contains("starter#own-tools"), "{text}");
         let early = json!({ "allowed": false, "beforePolicy": "not in its list", "decision": forbidden["decision"] });
         assert!(says(&format!("{deny}, policy: readers}}"), &early).unwrap().contains("before policy: not in its list"));
     }

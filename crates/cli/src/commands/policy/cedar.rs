@@ -1,9 +1,9 @@
-//! Cedar as the templates write it: a comment that says in words what the statement says in Cedar, and the statement.
+//! Writes Cedar statements, each with a comment that says the same in words.
 
 use base::secret::hex;
 use sha2::{Digest, Sha256};
 
-/// What a statement does.
+/// The effect of a statement.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Effect {
     Permit,
@@ -18,7 +18,7 @@ impl Effect {
         }
     }
 
-    /// The first word of the id of what it writes: the command's.
+    /// The command that writes it, which is the first word of the policy's id.
     fn command(self) -> &'static str {
         match self {
             Effect::Permit => "grant",
@@ -27,37 +27,37 @@ impl Effect {
     }
 }
 
-/// Something with an id that Cedar uses and a name that people use.
+/// An id for Cedar and a name for people.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Named {
     pub(super) id: String,
     pub(super) name: String,
 }
 
-/// Whom a statement is about.
+/// The principals of a statement.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Who {
+pub(super) enum PrincipalScope {
     Everyone,
     Agent(Named),
     Session(String),
     Project(Named),
 }
 
-/// What a statement is about.
+/// The actions and resources of a statement.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum What {
-    /// These, by canonical name.
+    /// These tools, by canonical name.
     Tools(Vec<String>),
-    /// Every tool of the server.
+    /// Every built-in tool.
     AllTools,
-    /// Those that only read, or those that do more.
+    /// All read-only tools, or all other tools.
     ToolsThat {
-        /// Only read.
+        /// Whether these are the read-only tools.
         only_read: bool,
     },
-    /// All that a peer can do, by slug.
+    /// Every skill of a peer, by slug.
     Peer(String),
-    /// One thing that a peer can do.
+    /// One skill of a peer.
     Skill {
         /// The peer's slug.
         peer: String,
@@ -66,23 +66,23 @@ pub(super) enum What {
     },
 }
 
-/// A statement to be written.
+/// A statement to write.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Statement {
     pub(super) effect: Effect,
-    pub(super) who: Who,
-    /// Only while working in this project.
+    pub(super) who: PrincipalScope,
+    /// Limits the statement to this project.
     pub(super) inside: Option<Named>,
     pub(super) what: What,
 }
 
-/// Most characters of a policy's id.
+/// Maximum length of a policy's id, in characters.
 const ID_CHARS_MAX: usize = 64;
-/// How much of a digest keeps two long ids apart.
+/// Length of the digest that keeps long ids unique.
 const DIGEST_CHARS: usize = 8;
 
 impl Statement {
-    /// The document. The same statement is always the same text, so that saving it again changes nothing.
+    /// Renders the policy. The same statement always gives the same text, so that saving it again changes nothing.
     pub(super) fn render(&self) -> String {
         let (principal, who) = self.principal();
         let (action, resource, what) = self.target();
@@ -95,7 +95,7 @@ impl Statement {
         }
         let inside = self.inside.as_ref().map(|project| format!(", in the project {}", quoted(&project.name)));
         let verb = match (self.effect, &self.who) {
-            (Effect::Permit, _) | (Effect::Forbid, Who::Everyone) => "may",
+            (Effect::Permit, _) | (Effect::Forbid, PrincipalScope::Everyone) => "may",
             (Effect::Forbid, _) => "must not",
         };
         let mut text = format!("// {who} {verb} {what}{}.\n", inside.unwrap_or_default());
@@ -107,27 +107,27 @@ impl Statement {
         text
     }
 
-    /// The head's first part, and its words.
+    /// The principal in Cedar and in words.
     fn principal(&self) -> (String, String) {
         match &self.who {
-            Who::Everyone => {
+            PrincipalScope::Everyone => {
                 let word = if self.effect == Effect::Permit { "Everyone" } else { "Nobody" };
                 ("principal".to_owned(), word.to_owned())
             }
-            // An agent is in itself: this is about the agent at its own door and about sessions that run for it.
-            Who::Agent(agent) => (
+            // In Cedar an entity is in itself, so this covers the agent itself and its sessions.
+            PrincipalScope::Agent(agent) => (
                 format!("principal in Agent::{}", quoted(&agent.id)),
-                format!("The agent {}, at its own door and in sessions that run for it,", quoted(&agent.name)),
+                format!("The agent {}, directly or in its sessions,", quoted(&agent.name)),
             ),
-            Who::Session(session) => (format!("principal == Session::{}", quoted(session)), "This session".to_owned()),
-            Who::Project(project) => (
+            PrincipalScope::Session(session) => (format!("principal == Session::{}", quoted(session)), "This session".to_owned()),
+            PrincipalScope::Project(project) => (
                 format!("principal in Project::{}", quoted(&project.id)),
-                format!("Whoever works in the project {}", quoted(&project.name)),
+                format!("Everyone who works in the project {}", quoted(&project.name)),
             ),
         }
     }
 
-    /// The head's other parts, and their words.
+    /// The action and the resource in Cedar, and both in words.
     fn target(&self) -> (String, String, String) {
         let any = "resource".to_owned();
         let every = "action in Action::\"tool_call\"".to_owned();
@@ -140,9 +140,9 @@ impl Statement {
                     (format!("action in [{}]", actions.join(", ")), any, format!("call {}", names.join(", ")))
                 }
             },
-            What::AllTools => (every, any, "call any tool of this server".to_owned()),
-            What::ToolsThat { only_read: true } => (every, any, "call tools that only read".to_owned()),
-            What::ToolsThat { only_read: false } => (every, any, "call tools that change something".to_owned()),
+            What::AllTools => (every, any, "call any built-in tool".to_owned()),
+            What::ToolsThat { only_read: true } => (every, any, "call read-only tools".to_owned()),
+            What::ToolsThat { only_read: false } => (every, any, "call tools that are not read-only".to_owned()),
             What::Peer(peer) => {
                 let words = format!("{} the peer {}", self.peer_words(), quoted(peer));
                 (self.peer_actions(), format!("resource in A2AAgent::{}", quoted(peer)), words)
@@ -154,7 +154,7 @@ impl Statement {
         }
     }
 
-    /// Whoever may call a peer may see it, and cancel what it began. Whoever must not may still cancel.
+    /// A permit to call a peer includes seeing it and cancelling tasks. A forbid does not cover cancelling.
     fn peer_actions(&self) -> String {
         let also = match self.effect {
             Effect::Permit => ", Action::\"a2a_cancel\"",
@@ -170,7 +170,7 @@ impl Statement {
         }
     }
 
-    /// An id that says what the policy does.
+    /// An id that describes the policy.
     pub(super) fn id(&self) -> String {
         let what = match &self.what {
             What::Tools(tools) => tools.join("-"),
@@ -181,9 +181,9 @@ impl Statement {
             What::Skill { peer, skill } => format!("{peer}.{skill}"),
         };
         let who = match &self.who {
-            Who::Everyone => "everyone",
-            Who::Agent(named) | Who::Project(named) => &named.name,
-            Who::Session(session) => session,
+            PrincipalScope::Everyone => "everyone",
+            PrincipalScope::Agent(named) | PrincipalScope::Project(named) => &named.name,
+            PrincipalScope::Session(session) => session,
         };
         let inside = self.inside.as_ref().map(|project| format!("-in-{}", project.name)).unwrap_or_default();
         let whole = format!("{}-{what}-{who}{inside}", self.effect.command());
@@ -191,14 +191,14 @@ impl Statement {
         if plain.len() <= ID_CHARS_MAX {
             return plain;
         }
-        // Two that begin alike must not be cut to the same.
+        // A digest keeps two ids with the same beginning distinct after truncation.
         let digest = hex(&Sha256::digest(&whole));
         let kept = plain.chars().take(ID_CHARS_MAX - DIGEST_CHARS - 1).collect::<String>();
         format!("{}-{}", kept.trim_end_matches(['-', '.']), digest.chars().take(DIGEST_CHARS).collect::<String>())
     }
 }
 
-/// Text as an id may have it: lower-case letters, digits, `.`, `_` and single `-`.
+/// Turns text into an id: lower-case letters, digits, `.`, `_` and single `-`.
 fn slug(text: &str) -> String {
     let mut slug = String::new();
     for c in text.chars().flat_map(char::to_lowercase) {
@@ -211,7 +211,7 @@ fn slug(text: &str) -> String {
     slug.trim_end_matches('-').to_owned()
 }
 
-/// Text as a string literal, for statements and for comments: nothing in it ends the literal or the line.
+/// Quotes text for statements and comments, so that it cannot end the literal or the line.
 fn quoted(text: &str) -> String {
     format!("\"{}\"", text.escape_debug())
 }
@@ -229,15 +229,15 @@ mod tests {
         What::Tools(names.iter().map(|name| (*name).to_owned()).collect())
     }
 
-    fn forbid(who: Who, what: What) -> Statement {
+    fn forbid(who: PrincipalScope, what: What) -> Statement {
         Statement { effect: Effect::Forbid, who, inside: None, what }
     }
 
     #[test]
-    fn statements_read_like_sentences() {
-        let one = forbid(Who::Agent(named("agt_1", "ci-bot")), tools(&["bricks.create_draft"]));
+    fn statements_are_rendered_with_a_comment() {
+        let one = forbid(PrincipalScope::Agent(named("agt_1", "ci-bot")), tools(&["bricks.create_draft"]));
         expect![[r#"
-            // The agent "ci-bot", at its own door and in sessions that run for it, must not call "bricks.create_draft".
+            // The agent "ci-bot", directly or in its sessions, must not call "bricks.create_draft".
             forbid (
               principal in Agent::"agt_1",
               action == Action::"bricks.create_draft",
@@ -248,7 +248,7 @@ mod tests {
         assert_eq!(one.id(), "forbid-bricks.create_draft-ci-bot");
         let inside = Statement { inside: Some(named("prj_1", "web")), what: What::ToolsThat { only_read: false }, ..one };
         expect![[r#"
-            // The agent "ci-bot", at its own door and in sessions that run for it, must not call tools that change something, in the project "web".
+            // The agent "ci-bot", directly or in its sessions, must not call tools that are not read-only, in the project "web".
             forbid (
               principal in Agent::"agt_1",
               action in Action::"tool_call",
@@ -259,7 +259,7 @@ mod tests {
         .assert_eq(&inside.render());
         assert_eq!(inside.id(), "forbid-writing-tools-ci-bot-in-web");
         let skill = What::Skill { peer: "ops".to_owned(), skill: "deploy".to_owned() };
-        let peer = Statement { effect: Effect::Permit, who: Who::Everyone, inside: None, what: skill };
+        let peer = Statement { effect: Effect::Permit, who: PrincipalScope::Everyone, inside: None, what: skill };
         expect![[r#"
             // Everyone may see, call and cancel "deploy" of the peer "ops".
             permit (
@@ -272,9 +272,9 @@ mod tests {
         assert_eq!(peer.id(), "grant-ops.deploy-everyone");
     }
 
-    /// Names are other people's: none may end a string or a comment and go on in Cedar.
+    /// Names are untrusted. None may end a string or comment and inject Cedar.
     #[test]
-    fn nothing_in_a_name_becomes_cedar() {
+    fn names_cannot_inject_cedar() {
         let names = [
             "\");\npermit (principal, action, resource); //",
             "x\npermit (principal, action, resource);",
@@ -287,17 +287,17 @@ mod tests {
         ];
         for name in names {
             let statements = [
-                forbid(Who::Agent(named(name, name)), tools(&[name, name])),
-                forbid(Who::Session(name.to_owned()), tools(&[name])),
-                forbid(Who::Project(named(name, name)), What::Peer(name.to_owned())),
+                forbid(PrincipalScope::Agent(named(name, name)), tools(&[name, name])),
+                forbid(PrincipalScope::Session(name.to_owned()), tools(&[name])),
+                forbid(PrincipalScope::Project(named(name, name)), What::Peer(name.to_owned())),
                 Statement {
                     inside: Some(named(name, name)),
-                    ..forbid(Who::Everyone, What::Skill { peer: name.to_owned(), skill: name.to_owned() })
+                    ..forbid(PrincipalScope::Everyone, What::Skill { peer: name.to_owned(), skill: name.to_owned() })
                 },
             ];
             for statement in statements {
                 let text = statement.render();
-                // One statement, which ends with the text: what a document of one statement is called by itself.
+                // The document must have exactly one statement, which then has the document's name.
                 let whole = policy::statement_text("x", &text, "x").unwrap_or_else(|| panic!("{text}"));
                 assert!(whole.starts_with("forbid (") && text.ends_with(&format!("{whole}\n")), "{text}");
                 assert!(!whole.contains("permit (principal, action, resource)") || whole.matches("forbid").count() == 1);
@@ -307,8 +307,8 @@ mod tests {
     }
 
     #[test]
-    fn ids_are_such_as_the_server_takes() {
-        let id = |who: &str, tool: &str| forbid(Who::Agent(named("agt_1", who)), tools(&[tool])).id();
+    fn ids_are_valid_for_the_server() {
+        let id = |who: &str, tool: &str| forbid(PrincipalScope::Agent(named("agt_1", who)), tools(&[tool])).id();
         assert_eq!(id("CI bot!", "bricks.list"), "forbid-bricks.list-ci-bot");
         assert_eq!(id("日本", "bricks.list"), "forbid-bricks.list");
         let (long, longer) = (id(&"a".repeat(100), "bricks.list"), id(&"a".repeat(101), "bricks.list"));

@@ -1,4 +1,4 @@
-//! `toolcrib policy explain`: what the gate would say, and which statement makes it so. Nobody is called.
+//! `toolcrib policy explain`: shows whether a call would be allowed and which statement decides. It calls no tool.
 
 use anyhow::{Result, bail};
 use base::AgentId;
@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use super::files::{Candidate, candidates};
 use super::text;
 use crate::commands::tools::read_arguments;
-use crate::output::harmless;
+use crate::output::sanitized;
 use crate::workplace::Workplace;
 
 pub(super) const HELP: &str = "\
@@ -18,31 +18,31 @@ Examples:
     --arguments '{\"limit\": 500}'
   toolcrib policy explain --agent ci-bot --tool bricks.list --with new.cedar
 
-Without --arguments the question is whether the tool is listed, and policies on
-trial (log_only) are not asked. Exits with 0 whatever the answer is; `toolcrib
-policy test` compares answers.";
+Without --arguments, this shows whether the tool is listed, and ignores
+log-only policies. Exits with 0 for any decision. To check for expected
+decisions, use `toolcrib policy test`.";
 
-/// What is asked.
+/// Describes the call to explain.
 #[derive(Args, Debug)]
 pub(crate) struct ExplainArgs {
-    /// Agent that would call at the agent door, by id or name
+    /// Agent that would make the call, by id or name
     #[arg(long, value_name = "AGENT", conflicts_with = "session", required_unless_present = "session")]
     agent: Option<String>,
-    /// Session that would call, by id
+    /// Session that would make the call, by id
     #[arg(long, value_name = "SESSION")]
     session: Option<String>,
-    /// Tool that would be called
+    /// Tool to call
     #[arg(long, value_name = "TOOL")]
     tool: String,
-    /// What it would be called with: a JSON object, @FILE, or - to read stdin
+    /// Arguments as a JSON object; @FILE reads them from a file, - from stdin
     #[arg(long, value_name = "JSON")]
     arguments: Option<String>,
-    /// Policy to try out: FILE takes the place of the stored one that is called like the file, ID=FILE that of ID (repeatable)
+    /// Try this policy: ID=FILE replaces the stored policy ID, FILE the one with the file's name (repeatable)
     #[arg(long = "with", value_name = "FILE")]
     candidates: Vec<String>,
 }
 
-/// Who would call.
+/// The caller.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Subject {
     /// An agent, by id or name.
@@ -56,7 +56,7 @@ impl Subject {
         match (agent, session) {
             (Some(agent), None) => Ok(Self::Agent(agent)),
             (None, Some(session)) => Ok(Self::Session(session)),
-            _ => bail!("say who would call: an agent or a session"),
+            _ => bail!("name either an agent or a session"),
         }
     }
 
@@ -68,7 +68,7 @@ impl Subject {
     }
 }
 
-/// One question to the gate.
+/// A call to explain.
 pub(super) struct Question<'a> {
     pub(super) subject: &'a Subject,
     pub(super) tool: &'a str,
@@ -77,7 +77,7 @@ pub(super) struct Question<'a> {
 }
 
 impl Question<'_> {
-    /// Asks it.
+    /// Sends the request.
     pub(super) async fn ask(&self, place: &Workplace) -> Result<Value> {
         let mut asked = match self.subject {
             Subject::Agent(agent) => json!({ "agentId": place.id_of("agents", AgentId::PREFIX, "name", agent).await? }),
@@ -105,17 +105,17 @@ pub(super) async fn run(place: &Workplace, args: &ExplainArgs) -> Result<()> {
     let answer = question.ask(place).await?;
     let stored = place.api.get(&place.path("/policies")).await?;
     let texts = Texts { candidates: &candidates, stored: &stored };
-    place.print_as(&answer, || harmless(&explained(&question, &answer, &texts), true))
+    place.print_as(&answer, || sanitized(&explained(&question, &answer, &texts), true))
 }
 
-/// Where statements are looked up.
+/// The policies to quote statements from.
 struct Texts<'a> {
     candidates: &'a [Candidate],
     stored: &'a Value,
 }
 
 impl Texts<'_> {
-    /// The text of a statement, by the name that decisions use for it.
+    /// The text of a statement, by its name in decisions.
     fn statement(&self, id: &str) -> Option<&str> {
         let document = id.split('#').next().unwrap_or(id);
         let tried = self.candidates.iter().find(|tried| tried.id == document).map(|tried| tried.cedar.as_str());
@@ -126,10 +126,10 @@ impl Texts<'_> {
         policy::statement_text(document, cedar?, id)
     }
 
-    /// The statements with their texts, each set in.
+    /// The statements with their text, indented.
     fn quoted(&self, ids: &[&str]) -> String {
         let quote = |id: &&str| {
-            let statement = self.statement(id).unwrap_or("(its text cannot be read)");
+            let statement = self.statement(id).unwrap_or("(text not available)");
             let lines = statement.lines().map(|line| format!("\n    {line}")).collect::<String>();
             format!("\n\n  {id}{lines}")
         };
@@ -141,56 +141,56 @@ fn explained(question: &Question<'_>, answer: &Value, texts: &Texts<'_>) -> Stri
     let decision = answer.get("decision").unwrap_or(&Value::Null);
     let does = match question.arguments {
         Some(_) => format!("calling `{}`", question.tool),
-        None => format!("finding `{}` in its list", question.tool),
+        None => format!("listing `{}`", question.tool),
     };
-    let mut said = format!("{}: {} {does}", verdict(answer), question.subject.words());
+    let mut explanation = format!("{}: {} {does}", verdict(answer), question.subject.words());
     let step = match answer.get("beforePolicy").and_then(Value::as_str) {
         Some(why) => {
-            said.push_str(&format!("\ndecided before policy (scope, allowlist, project or arguments): {why}"));
-            "policy by itself"
+            explanation.push_str(&format!("\ndecided before policy (scope, allowlist, project or arguments): {why}"));
+            "policy alone"
         }
         None => "decided by policy",
     };
     let why = reason(decision);
-    said.push_str(&format!("\n{step}: {why}"));
-    said.push_str(&texts.quoted(&names(decision)));
+    explanation.push_str(&format!("\n{step}: {why}"));
+    explanation.push_str(&texts.quoted(&names(decision)));
     for failure in decision.get("errors").and_then(Value::as_array).into_iter().flatten() {
         let whose = failure.get("policy").and_then(Value::as_str).unwrap_or("the call itself");
-        said.push_str(&format!("\n\n  {whose} could not be evaluated: {}", text(failure, "/message")));
+        explanation.push_str(&format!("\n\n  {whose} could not be evaluated: {}", text(failure, "/message")));
         if let Some(statement) = texts.statement(whose) {
-            said.push_str(&statement.lines().map(|line| format!("\n    {line}")).collect::<String>());
+            explanation.push_str(&statement.lines().map(|line| format!("\n    {line}")).collect::<String>());
         }
     }
     if text(decision, "/reason") == "no_permit" {
-        said.push_str("\nhint: `toolcrib policy grant` writes a permit");
+        explanation.push_str("\nhint: create a permit with `toolcrib policy grant`");
     }
     if let Some(trial) = decision.get("logOnly").filter(|trial| trial.is_object()) {
         let changes = trial.get("allowed") != decision.get("allowed");
-        let what = if changes { "would change that" } else { "would not change that, but could not be evaluated" };
-        said.push_str(&format!("\n\nthe policies on trial (log_only) {what}: {}, {}", verdict(trial), reason(trial)));
-        said.push_str(&texts.quoted(&names(trial)));
+        let what = if changes { "would change this" } else { "would not change this, but could not be evaluated" };
+        explanation.push_str(&format!("\n\nlog-only policies {what}: {}, {}", verdict(trial), reason(trial)));
+        explanation.push_str(&texts.quoted(&names(trial)));
     }
-    said
+    explanation
 }
 
 pub(super) fn verdict(answer: &Value) -> &'static str {
     if answer.get("allowed") == Some(&Value::Bool(true)) { "allowed" } else { "refused" }
 }
 
-/// Why, in the words of people.
+/// The reason in plain words.
 pub(super) fn reason(decision: &Value) -> &str {
     match text(decision, "/reason") {
-        "permitted" => "permitted, and nothing forbids it",
+        "permitted" => "permitted, and not forbidden",
         "forbidden" => "forbidden",
         "no_permit" => "no statement permits it",
-        "error" => "a statement could not be evaluated, which denies",
-        "broken" => "a policy cannot be read, which denies everything",
-        "unknown_action" => "policy knows no such tool, which denies",
+        "error" => "a statement could not be evaluated, so the call is denied",
+        "broken" => "a policy is invalid, so every call is denied",
+        "unknown_action" => "the tool is unknown, so the call is denied",
         other => other,
     }
 }
 
-/// The statements that made a decision what it is.
+/// The statements that decided.
 pub(super) fn names(decision: &Value) -> Vec<&str> {
     decision.get("policies").and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_str).collect()
 }
@@ -201,7 +201,7 @@ mod tests {
     use expect_test::expect;
 
     #[test]
-    fn an_explanation_quotes_what_decided() {
+    fn explanation_quotes_the_deciding_statements() {
         let subject = Subject::Agent("ci-bot".to_owned());
         let stored = json!({ "policies": [
             { "id": "starter", "cedar": policy::STARTER },
@@ -222,7 +222,7 @@ mod tests {
         expect![[r#"
             refused: agent `ci-bot` calling `bricks.list`
             decided before policy (scope, allowlist, project or arguments): it is not in the list
-            policy by itself: forbidden
+            policy alone: forbidden
 
               both#1
                 forbid (principal,
@@ -233,7 +233,7 @@ mod tests {
 
               the call itself could not be evaluated: too large
 
-            the policies on trial (log_only) would change that: allowed, permitted, and nothing forbids it
+            log-only policies would change this: allowed, permitted, and not forbidden
 
               starter#own-tools
                 @id("own-tools")
@@ -243,7 +243,7 @@ mod tests {
                 @id("x;y") permit (principal, action, resource);
 
               gone
-                (its text cannot be read)"#]]
+                (text not available)"#]]
         .assert_eq(&explained(&question, &answer, &texts));
     }
 }

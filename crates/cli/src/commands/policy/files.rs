@@ -1,4 +1,4 @@
-//! Policies in files: reading them, checking them, and saying where in them something is wrong.
+//! Policy files: reads and checks them, and reports the location of errors.
 
 use std::io::Read;
 use std::path::{Path, PathBuf};
@@ -8,13 +8,13 @@ use serde_json::{Value, json};
 
 use super::text;
 use crate::client::ApiError;
-use crate::output::harmless;
+use crate::output::sanitized;
 use crate::workplace::Workplace;
 
-/// What a file is called that means stdin.
+/// The file name that means stdin.
 const STDIN: &str = "-";
 
-/// The text of a policy's file.
+/// Reads a policy file.
 pub(super) fn read(path: &Path) -> Result<String> {
     if path != Path::new(STDIN) {
         return std::fs::read_to_string(path).with_context(|| format!("cannot read `{}`", path.display()));
@@ -24,18 +24,18 @@ pub(super) fn read(path: &Path) -> Result<String> {
     Ok(text)
 }
 
-/// What a file is called when something in it is wrong.
+/// The name of a file in error messages.
 pub(super) fn name(path: &Path) -> String {
     if path == Path::new(STDIN) { "<stdin>".to_owned() } else { path.display().to_string() }
 }
 
-/// A finding as compilers write it, so that editors can jump to it.
+/// Formats a finding as `file:line:column: message`, so that editors can jump to it.
 pub(super) fn located(name: &str, finding: &Value) -> String {
     let number = |member: &str| finding.get(member).and_then(Value::as_u64).unwrap_or(1);
-    harmless(&format!("{name}:{}:{}: {}", number("line"), number("column"), text(finding, "/message")), false)
+    sanitized(&format!("{name}:{}:{}: {}", number("line"), number("column"), text(finding, "/message")), false)
 }
 
-/// The refusal of a text with the places in it that are wrong.
+/// Adds the location of each finding to an error.
 pub(super) fn with_places(error: anyhow::Error, name: &str) -> anyhow::Error {
     let findings = error.downcast_ref::<ApiError>().map(ApiError::findings).unwrap_or_default();
     if findings.is_empty() {
@@ -43,11 +43,11 @@ pub(super) fn with_places(error: anyhow::Error, name: &str) -> anyhow::Error {
     }
     let lines = findings.iter().map(|finding| format!("\n  {}", located(name, finding))).collect::<String>();
     anyhow!(
-        "the policy was not saved, and nothing has changed:{lines}\nhint: `toolcrib policy schema` shows what policies may speak of"
+        "the policy is invalid and was not saved:{lines}\nhint: `toolcrib policy schema` shows the types and actions that policies can use"
     )
 }
 
-/// Checks files; whether nothing is wrong with any of them.
+/// Checks files. Returns whether all are valid.
 pub(super) async fn check(place: &Workplace, files: &[PathBuf]) -> Result<bool> {
     let (mut lines, mut checked, mut good) = (Vec::new(), Vec::new(), true);
     for file in files {
@@ -67,21 +67,21 @@ pub(super) async fn check(place: &Workplace, files: &[PathBuf]) -> Result<bool> 
     Ok(good)
 }
 
-/// A policy to try out in a stored one's place.
+/// A policy to try instead of a stored one.
 pub(super) struct Candidate {
-    /// Which one's.
+    /// The id of the stored policy.
     pub(super) id: String,
     /// Its text.
     pub(super) cedar: String,
 }
 
-/// Reads `FILE`, which is about the policy of that name, or `ID=FILE`.
+/// Reads `ID=FILE`, or `FILE`, whose name is then the id.
 pub(super) fn candidates(arguments: &[String]) -> Result<Vec<Candidate>> {
     let mut candidates: Vec<Candidate> = Vec::new();
     for argument in arguments {
         let candidate = candidate(argument)?;
         if candidates.iter().any(|other| other.id == candidate.id) {
-            bail!("`{}` is tried out twice: name one of them otherwise, with --with ID=FILE", candidate.id);
+            bail!("policy `{}` is given twice; use another id with --with ID=FILE", candidate.id);
         }
         candidates.push(candidate);
     }
@@ -94,7 +94,7 @@ fn candidate(argument: &str) -> Result<Candidate> {
         _ => (None, Path::new(argument)),
     };
     let id = id.or_else(|| Some(file.file_stem()?.to_str()?.to_owned())).filter(|id| !id.is_empty() && id != STDIN);
-    let Some(id) = id else { bail!("which policy would `{argument}` replace? Write --with ID=FILE") };
+    let Some(id) = id else { bail!("`{argument}` names no policy to replace; write --with ID=FILE") };
     Ok(Candidate { id, cedar: read(file)? })
 }
 
@@ -103,7 +103,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_candidate_is_named_by_its_file_or_by_hand() {
+    fn candidate_id_comes_from_the_argument_or_the_file_name() {
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("readers.v2.cedar");
         std::fs::write(&file, "permit (principal, action, resource);").unwrap();
@@ -113,11 +113,11 @@ mod tests {
         assert!(candidate("-").err().unwrap().to_string().contains("--with ID=FILE"));
         assert!(candidate("/nowhere.cedar").err().unwrap().to_string().contains("cannot read `/nowhere.cedar`"));
         let twice = [file.to_owned(), format!("readers.v2={file}")];
-        assert!(candidates(&twice).err().unwrap().to_string().contains("tried out twice"));
+        assert!(candidates(&twice).err().unwrap().to_string().contains("given twice"));
     }
 
     #[test]
-    fn findings_stand_where_editors_look_for_them() {
+    fn findings_have_file_line_and_column() {
         let finding = json!({ "line": 3, "column": 7, "message": "unexpected\u{1b} token" });
         assert_eq!(located("a.cedar", &finding), "a.cedar:3:7: unexpected\u{fffd} token");
     }

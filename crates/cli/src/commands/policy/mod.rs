@@ -1,4 +1,4 @@
-//! `toolcrib policy`: who may call what, in Cedar.
+//! `toolcrib policy`: manages an org's Cedar policies.
 
 mod cases;
 mod cedar;
@@ -22,7 +22,7 @@ const COLUMNS: [Column; 5] =
 const VERSION_COLUMNS: [Column; 5] =
     [("VERSION", "/version"), ("MODE", "/mode"), ("LINES", "/lines"), ("CHANGED", "/createdAt"), ("BY", "/createdBy")];
 
-/// Policies of an org: who may call what, in Cedar. A call needs a permit and no forbid.
+/// Manages an org's Cedar policies. A call is allowed if a policy permits it and none forbids it.
 #[derive(Args, Debug)]
 pub(crate) struct PolicyArgs {
     #[command(flatten)]
@@ -33,57 +33,57 @@ pub(crate) struct PolicyArgs {
 
 #[derive(Subcommand, Debug)]
 enum Verb {
-    /// List the policies in force or on trial
+    /// List the active and log-only policies
     List,
     /// Print a policy's text
     Show {
         /// Policy, by id
         id: String,
-        /// An earlier version of it [default: the current one]
+        /// Version to print [default: the current one]
         #[arg(long = "version", value_name = "N")]
         at: Option<u64>,
     },
-    /// List the versions of a policy, newest first, of a removed one too
+    /// List the versions of a policy, newest first; also works for removed policies
     Versions {
         /// Policy, by id
         id: String,
     },
-    /// Save a policy: checked first, in force for the next request
+    /// Check and save a policy, effective on the next request
     #[command(after_help = PUT)]
     Put {
-        /// Its id: lower-case letters, digits, `.`, `_` and `-`
+        /// Policy id: lower-case letters, digits, `.`, `_` and `-`
         id: String,
-        /// File with its text; - reads stdin
+        /// Cedar file; - reads stdin
         #[arg(long, value_name = "FILE")]
         file: PathBuf,
-        /// Only try it: what it would change is recorded and nothing happens
+        /// Only record what the policy would change, without enforcing it
         #[arg(long)]
         log_only: bool,
     },
-    /// Take a policy out of force; its versions stay readable
+    /// Remove a policy; its versions stay readable
     Remove {
         /// Policy, by id
         id: String,
     },
-    /// Print what policies may speak of, as a Cedar schema
+    /// Print the Cedar schema for policies
     Schema,
-    /// Check files as saving them would, and change nothing
+    /// Check policy files without saving them
     #[command(after_help = CHECK)]
     Check {
-        /// Files with policies; - reads stdin
+        /// Cedar files; - reads stdin
         #[arg(value_name = "FILE", required = true)]
         files: Vec<PathBuf>,
     },
-    /// Say what the gate would answer to a call, and which statement makes it so
+    /// Show whether a call would be allowed, and which statement decides
     #[command(after_help = explain::HELP)]
     Explain(Box<explain::ExplainArgs>),
-    /// Ask many such questions from a file, and compare the answers
+    /// Check decisions against the expected ones in a file
     #[command(after_help = cases::HELP)]
     Test(cases::TestArgs),
-    /// Permit something, without writing Cedar
+    /// Permit calls, without writing Cedar
     #[command(after_help = template::GRANT)]
     Grant(Box<template::TemplateArgs>),
-    /// Forbid something, without writing Cedar
+    /// Forbid calls, without writing Cedar
     #[command(after_help = template::FORBID)]
     Forbid(Box<template::TemplateArgs>),
 }
@@ -93,15 +93,16 @@ Examples:
   toolcrib policy put no-drafts --file no-drafts.cedar
   toolcrib policy put no-drafts --file no-drafts.cedar --log-only
 
-A text with a mistake in it is not saved, and what is in force stays in force.";
+An invalid policy is not saved, and the current version stays active.";
 
 const CHECK: &str = "\
 Example:
   toolcrib policy check policies/no-drafts.cedar policies/readers.cedar
 
-Prints file:line:column: message, and exits with 1 when there is something.";
+Prints `file:line:column: message` for each problem and exits with 1 if there
+is one.";
 
-/// Runs a verb; whether it went well, where that is a question.
+/// Runs a subcommand. Returns false if a check or test failed.
 pub(crate) async fn run(args: PolicyArgs) -> Result<bool> {
     let place = args.client.workplace().await?;
     match args.verb {
@@ -122,7 +123,7 @@ pub(crate) async fn run(args: PolicyArgs) -> Result<bool> {
         Verb::Remove { id } => {
             place.api.delete(&path(&place, &id)).await?;
             place.print_as(&json!({ "removed": id }), || {
-                format!("removed {id}; `toolcrib policy versions {id}` keeps its texts")
+                format!("removed {id}; `toolcrib policy versions {id}` still lists its versions")
             })?;
         }
         Verb::Schema => {
@@ -145,12 +146,12 @@ async fn list(place: &Workplace) -> Result<()> {
     for flagged in answer.get("flagged").and_then(Value::as_array).into_iter().flatten() {
         let id = text(flagged, "/id");
         let what = match flagged.get("broken") {
-            Some(Value::Bool(true)) => "cannot be read, so while it is enforced nothing is permitted",
-            _ => "speaks of something that is no longer there",
+            Some(Value::Bool(true)) => "is invalid; while it is enforced, every call is denied",
+            _ => "refers to something that no longer exists",
         };
-        eprintln!("warning: {}", output::harmless(&format!("the policy `{id}` {what}:"), false));
+        output::tell(&format!("warning: {}", output::sanitized(&format!("the policy `{id}` {what}:"), false)));
         for finding in flagged.get("findings").and_then(Value::as_array).into_iter().flatten() {
-            eprintln!("  {}", files::located(id, finding));
+            output::tell(&format!("  {}", files::located(id, finding)));
         }
     }
     Ok(())
@@ -160,24 +161,24 @@ async fn show(place: &Workplace, id: &str, at: Option<u64>) -> Result<()> {
     let answer = place.api.get(&path(place, id)).await?;
     let versions = answer.get("versions").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
     let number = |version: &Value| version.get("version").and_then(Value::as_u64);
-    let meant = match at {
+    let selected = match at {
         Some(at) => versions.iter().find(|version| number(version) == Some(at)),
         None => versions.first(),
     };
-    let Some(version) = meant else {
-        bail!("`{id}` has no version {}: `toolcrib policy versions {id}` lists them", at.unwrap_or_default());
+    let Some(version) = selected else {
+        bail!("`{id}` has no version {}; run `toolcrib policy versions {id}` to list them", at.unwrap_or_default());
     };
     let Some(cedar) = version.get("cedar").and_then(Value::as_str) else {
         bail!(
-            "`{id}` was removed in version {0}: `toolcrib policy versions {id}` lists the earlier ones, and --version shows one",
+            "`{id}` was removed in version {0}; pick an earlier --version from `toolcrib policy versions {id}`",
             number(version).unwrap_or_default()
         );
     };
-    // The text alone, so that it can be changed and put back.
-    place.print_as(&json!({ "policy": version }), || output::harmless(cedar.trim_end(), true))
+    // Print only the text, so that it can be edited and saved again.
+    place.print_as(&json!({ "policy": version }), || output::sanitized(cedar.trim_end(), true))
 }
 
-/// The table has no room for texts.
+/// Adds the number of lines, because the table has no room for the text.
 fn count_lines(answer: &mut Value) {
     for version in answer.get_mut("versions").and_then(Value::as_array_mut).into_iter().flatten() {
         let lines = match version.get("cedar").and_then(Value::as_str) {
@@ -190,20 +191,20 @@ fn count_lines(answer: &mut Value) {
     }
 }
 
-/// Saves a policy. `name` is what the text is called when something in it is wrong.
+/// Saves a policy. `name` is the file name for error messages.
 async fn put(place: &Workplace, id: &str, cedar: &str, log_only: bool, name: &str) -> Result<Value> {
     let mode = if log_only { "log_only" } else { "enforce" };
     let body = json!({ "cedar": cedar, "mode": mode });
     place.api.put(&path(place, id), &body).await.map_err(|error| files::with_places(error, name))
 }
 
-/// What was saved, in a line.
+/// Describes the saved policy in one line.
 fn saved(answer: &Value) -> String {
     let (id, version) =
         (text(answer, "/policy/id"), answer.pointer("/policy/version").and_then(Value::as_u64).unwrap_or_default());
     match text(answer, "/policy/mode") {
-        "log_only" => format!("saved {id}, version {version}, on trial: it is recorded what it would change"),
-        _ => format!("saved {id}, version {version}, in force for the next request"),
+        "log_only" => format!("saved {id}, version {version}; log-only, so it is not enforced"),
+        _ => format!("saved {id}, version {version}; active from the next request"),
     }
 }
 
@@ -211,7 +212,7 @@ fn path(place: &Workplace, id: &str) -> String {
     place.path(&format!("/policies/{}", encode(id)))
 }
 
-/// A text in an answer; empty when there is none.
+/// The string at a JSON pointer, or an empty one.
 fn text<'v>(value: &'v Value, pointer: &str) -> &'v str {
     value.pointer(pointer).and_then(Value::as_str).unwrap_or_default()
 }

@@ -1,11 +1,11 @@
-//! `toolcrib policy grant` and `toolcrib policy forbid`: the usual policies without writing Cedar.
+//! `toolcrib policy grant` and `toolcrib policy forbid`: common policies without writing Cedar.
 
 use anyhow::{Context, Result, bail};
 use base::AgentId;
 use clap::{ArgGroup, Args};
 use serde_json::{Value, json};
 
-use super::cedar::{Effect, Named, Statement, What, Who};
+use super::cedar::{Effect, Named, PrincipalScope, Statement, What};
 use super::{path, put, saved, text};
 use crate::client::{ApiError, encode};
 use crate::workplace::{ProjectArg, Workplace};
@@ -17,8 +17,9 @@ Examples:
   toolcrib policy grant --peer vercel_ops --skill deploy --agent ci-bot
   toolcrib policy grant --all-tools --project web --dry-run
 
-A new org's policy `starter` permits all tools of this server already: grants
-narrow nothing as long as it is there. Scopes and allowlists still apply.";
+The policy `starter` of a new org already permits all built-in tools. A grant
+of some tools does not restrict the others while `starter` exists. Scopes and
+allowlists still apply.";
 
 pub(super) const FORBID: &str = "\
 Examples:
@@ -26,44 +27,43 @@ Examples:
   toolcrib policy forbid --writing-tools --agent reviewer --log-only
   toolcrib policy forbid --peer vercel_ops --everyone --dry-run
 
-What is forbidden stays so, whatever else permits it. `toolcrib policy remove`
-takes it back.";
+A forbid overrides every permit. Undo it with `toolcrib policy remove`.";
 
-/// Who, what, and what to do with the policy.
+/// Describes the policy and how to save it.
 #[derive(Args, Debug)]
 #[command(group = ArgGroup::new("who").required(true).multiple(true).args(["agent", "session", "project", "everyone"]))]
 #[command(group = ArgGroup::new("what").required(true).args(["tools", "all_tools", "read_only_tools", "writing_tools", "peer"]))]
 pub(crate) struct TemplateArgs {
-    /// Agent, by id or name: at its own door, and in sessions that run for it
+    /// Agent and its sessions, by id or name
     #[arg(long, value_name = "AGENT", conflicts_with = "session", help_heading = "Who")]
     agent: Option<String>,
     /// Session, by id
     #[arg(long, value_name = "SESSION", help_heading = "Who")]
     session: Option<String>,
-    /// Whoever works in this project, by id or name; with --agent: the agent, in this project
+    /// Everyone in this project, by id or name; with --agent, only the agent in this project
     #[arg(long, value_name = "PROJECT", help_heading = "Who")]
     project: Option<String>,
     /// Every agent and session of the org
     #[arg(long, conflicts_with_all = ["agent", "session", "project"], help_heading = "Who")]
     everyone: bool,
 
-    /// Tool, by its canonical name (repeatable)
+    /// Tool, by canonical name (repeatable)
     #[arg(long = "tool", value_name = "TOOL", value_delimiter = ',', help_heading = "What")]
     tools: Vec<String>,
-    /// Every tool of this server
+    /// Every built-in tool
     #[arg(long, help_heading = "What")]
     all_tools: bool,
-    /// Tools of this server that only read
+    /// Every read-only built-in tool
     #[arg(long, help_heading = "What")]
     read_only_tools: bool,
-    /// Tools of this server that change something
+    /// Every built-in tool that is not read-only
     #[arg(long, help_heading = "What")]
     writing_tools: bool,
-    /// Peer agent, by slug: all its skills
+    /// Every skill of a peer agent, by slug
     #[arg(long, value_name = "SLUG", help_heading = "What")]
     peer: Option<String>,
     /// Only this skill of the peer
-    // What the group excludes would waive the need of a peer, so that is said for each.
+    // `requires` does not apply when a conflicting argument of the group is present, so the conflicts are listed here too.
     #[arg(
         long,
         value_name = "SKILL",
@@ -73,16 +73,16 @@ pub(crate) struct TemplateArgs {
     )]
     skill: Option<String>,
 
-    /// Id to save the policy under [default: made of the above]
+    /// Policy id [default: derived from the other flags]
     #[arg(long, value_name = "ID")]
     id: Option<String>,
     /// Only print the policy
     #[arg(long)]
     dry_run: bool,
-    /// Only try it: what it would change is recorded and nothing happens
+    /// Only record what the policy would change, without enforcing it
     #[arg(long)]
     log_only: bool,
-    /// Put it in the place of a policy with the same id
+    /// Replace an existing policy with the same id
     #[arg(long)]
     replace: bool,
 }
@@ -102,7 +102,7 @@ pub(super) async fn run(place: &Workplace, effect: Effect, args: &TemplateArgs) 
     place.print_as(&answer, || format!("{cedar}\n{}", saved(&answer)))
 }
 
-/// What is in force under an id must not go because two names look alike.
+/// Refuses to overwrite a different policy with the same id, because two names can give the same id.
 async fn refuse_to_replace(place: &Workplace, id: &str, cedar: &str) -> Result<()> {
     let current = match place.api.get(&path(place, id)).await {
         Ok(answer) => answer.pointer("/versions/0/cedar").and_then(Value::as_str).map(str::to_owned),
@@ -111,28 +111,27 @@ async fn refuse_to_replace(place: &Workplace, id: &str, cedar: &str) -> Result<(
     };
     match current {
         Some(current) if current != cedar => bail!(
-            "there is a policy `{id}` already, and it says something else (`toolcrib policy show {id}`): pass --id to save this one \
-             beside it, or --replace to put it in its place"
+            "a different policy `{id}` already exists (see `toolcrib policy show {id}`); pass --id for another id, or --replace"
         ),
         _ => Ok(()),
     }
 }
 
 impl TemplateArgs {
-    /// The statement, with every name looked up.
+    /// Builds the statement and resolves all names.
     async fn statement(&self, place: &Workplace, effect: Effect) -> Result<Statement> {
         let project = match &self.project {
             Some(project) => Some(named_project(place, project).await?),
             None => None,
         };
         let (who, inside) = match (&self.agent, &self.session, project) {
-            (Some(agent), _, inside) => (Who::Agent(named_agent(place, agent).await?), inside),
+            (Some(agent), _, inside) => (PrincipalScope::Agent(named_agent(place, agent).await?), inside),
             (None, Some(session), inside) => {
                 let answer = place.api.get(&place.path(&format!("/sessions/{}", encode(session)))).await?;
-                (Who::Session(found(&answer, "/session/sessionId")?), inside)
+                (PrincipalScope::Session(found(&answer, "/session/sessionId")?), inside)
             }
-            (None, None, Some(project)) => (Who::Project(project), None),
-            (None, None, None) => (Who::Everyone, None),
+            (None, None, Some(project)) => (PrincipalScope::Project(project), None),
+            (None, None, None) => (PrincipalScope::Everyone, None),
         };
         Ok(Statement { effect, who, inside, what: self.what() })
     }
@@ -164,5 +163,5 @@ fn found(answer: &Value, pointer: &str) -> Result<String> {
     let found = Some(text(answer, pointer)).filter(|text| !text.is_empty());
     found
         .map(str::to_owned)
-        .with_context(|| format!("the server's answer has no {pointer}: `toolcrib doctor` compares the versions"))
+        .with_context(|| format!("the server's response has no {pointer}; run `toolcrib doctor` to compare versions"))
 }

@@ -1,7 +1,7 @@
-//! The agent's process: its arguments and environment, the signals that reach it, its end.
+//! The agent's process: its arguments, environment, signals and exit code.
 //!
-//! At a terminal the agent stays in our process group, so that it is the terminal's foreground job and Ctrl-C and Ctrl-Z reach
-//! it as they would without us. Otherwise it gets a group of its own, which signals are passed on to as a whole.
+//! At a terminal, the agent stays in this process's group, so that Ctrl-C and Ctrl-Z reach it directly. Otherwise it gets its own
+//! process group, and signals are passed on to the whole group.
 
 use std::ffi::{OsStr, OsString};
 use std::io::IsTerminal;
@@ -15,8 +15,8 @@ use tokio::process::{Child, Command};
 use tokio::signal::unix::{Signal as Stream, SignalKind, signal};
 
 use super::config_file::ConfigFile;
-use crate::environment;
 use crate::opening::Opened;
+use crate::{environment, output};
 
 /// A running agent.
 pub(super) struct Agent {
@@ -26,16 +26,16 @@ pub(super) struct Agent {
     signals: Signals,
 }
 
-/// How an agent ended.
+/// How an agent exited.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Ended {
-    /// Its exit code, as a shell would say it.
+    /// Its exit code, in the shell's convention.
     pub(super) code: u8,
-    /// Whether a signal stopped it, rather than its own decision.
+    /// Whether a signal stopped it.
     pub(super) is_stopped: bool,
 }
 
-/// What a shell exits with when SIGINT or SIGTERM ended what it ran.
+/// The exit codes of a shell after SIGINT and SIGTERM.
 const STOPPED_BY_SIGNAL: [u8; 2] = [130, 143];
 
 /// The signals that are passed on.
@@ -47,20 +47,32 @@ struct Signals {
 
 impl Signals {
     fn listen() -> Result<Self> {
-        let hear = |kind| signal(kind).context("cannot listen for signals");
-        let (interrupt, terminate) = (hear(SignalKind::interrupt())?, hear(SignalKind::terminate())?);
-        Ok(Self { interrupt, terminate, hang_up: hear(SignalKind::hangup())? })
+        let listen = |kind| signal(kind).context("cannot listen for signals");
+        let (interrupt, terminate) = (listen(SignalKind::interrupt())?, listen(SignalKind::terminate())?);
+        Ok(Self { interrupt, terminate, hang_up: listen(SignalKind::hangup())? })
     }
 }
 
+/// The error for an agent that cannot start, with the exit code that a shell would use.
+fn not_started(program: &OsStr, error: &std::io::Error) -> anyhow::Error {
+    let program = program.display();
+    let (code, message) = match error.kind() {
+        std::io::ErrorKind::NotFound => {
+            (127, format!("cannot start `{program}` ({error}); check that it is installed and on the PATH"))
+        }
+        _ => (126, format!("cannot start `{program}`: {error}")),
+    };
+    anyhow::Error::new(output::ExitWith(code)).context(message)
+}
+
 impl Agent {
-    /// Starts the agent with our stdin, stdout and stderr, and without our secrets.
+    /// Starts the agent. It inherits stdin, stdout and stderr, but not the operator's secrets.
     pub(super) fn start(command: &[OsString], file: &ConfigFile, session: &Opened) -> Result<Self> {
         let fill = |argument: &OsString| filled(argument, file.path().as_os_str(), &session.mcp_url, &session.id);
         let mut words = command.iter().map(fill);
-        let Some(program) = words.next() else { bail!("there is no command to run") };
+        let Some(program) = words.next() else { bail!("no command to run") };
         let has_own_group = !std::io::stdin().is_terminal();
-        // Before the agent is there, so that none is lost between its start and our waiting.
+        // Listen before the agent starts, so that no signal is lost.
         let signals = Signals::listen()?;
         let mut start = Command::new(&program);
         start.args(words);
@@ -75,9 +87,8 @@ impl Agent {
         if has_own_group {
             start.process_group(0);
         }
-        let child =
-            start.spawn().with_context(|| format!("cannot start `{}`: is it installed and on the PATH?", program.display()))?;
-        let id = child.id().context("the agent was gone before it began")?;
+        let child = start.spawn().map_err(|error| not_started(&program, &error))?;
+        let id = child.id().context("the agent exited at once")?;
         Ok(Self { child, id, has_own_group, signals })
     }
 
@@ -86,28 +97,28 @@ impl Agent {
         self.id
     }
 
-    /// Whether its process group has the same number, and only it and its children in it.
+    /// Whether it leads its own process group.
     pub(super) fn has_own_group(&self) -> bool {
         self.has_own_group
     }
 
     /// Passes signals on until the agent ends.
     pub(super) async fn wait(mut self) -> Result<Ended> {
-        let mut was_told_to_stop = false;
+        let mut is_stop_requested = false;
         loop {
             let signal = tokio::select! {
                 ended = self.child.wait() => {
                     let ended = Ended::of(ended.context("cannot wait for the agent")?);
-                    return Ok(Ended { is_stopped: ended.is_stopped || was_told_to_stop, ..ended });
+                    return Ok(Ended { is_stopped: ended.is_stopped || is_stop_requested, ..ended });
                 }
                 _ = self.signals.interrupt.recv() => Signal::INT,
                 _ = self.signals.terminate.recv() => Signal::TERM,
                 _ = self.signals.hang_up.recv() => Signal::HUP,
             };
-            // At a terminal the agent has had Ctrl-C already, from the terminal itself, and many go on after it.
+            // At a terminal, the agent gets Ctrl-C directly, and many agents keep running after it.
             if signal != Signal::INT || self.has_own_group {
                 self.pass_on(signal);
-                was_told_to_stop = true;
+                is_stop_requested = true;
             }
         }
     }
@@ -117,18 +128,18 @@ impl Agent {
     }
 }
 
-/// Sends a signal to a process, or to its whole group. One that is gone needs none.
+/// Sends a signal to a process or its group. Does nothing if it is gone.
 pub(super) fn send(id: u32, has_own_group: bool, signal: Signal) {
     let Some(pid) = i32::try_from(id).ok().and_then(Pid::from_raw) else { return };
     let sent =
         if has_own_group { rustix::process::kill_process_group(pid, signal) } else { rustix::process::kill_process(pid, signal) };
     if let Err(error) = sent {
-        tracing::debug!(%error, "the agent is gone already");
+        tracing::debug!(%error, "the agent has already exited");
     }
 }
 
 impl Ended {
-    /// The code is what a shell would say: the program's own, or 128 and the signal that ended it.
+    /// Uses the program's exit code, or 128 plus the signal number.
     fn of(status: ExitStatus) -> Self {
         let code = status.code().or_else(|| status.signal().map(|signal| 128 + signal));
         let code = code.and_then(|code| u8::try_from(code).ok()).unwrap_or(1);
@@ -136,7 +147,7 @@ impl Ended {
     }
 }
 
-/// An argument with `{mcp-config}`, `{mcp-url}` and `{session}` filled in.
+/// Replaces `{mcp-config}`, `{mcp-url}` and `{session}` in an argument.
 fn filled(argument: &OsStr, config: &OsStr, mcp_url: &str, session: &str) -> OsString {
     let values =
         [(&b"{mcp-config}"[..], config.as_bytes()), (b"{mcp-url}", mcp_url.as_bytes()), (b"{session}", session.as_bytes())];
@@ -162,7 +173,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn arguments_are_filled_in_once() {
+    fn placeholders_are_replaced_once() {
         let fill = |argument: &str| {
             filled(OsStr::new(argument), OsStr::new("/w/{session}.json"), "http://u", "ses_1").into_string().unwrap()
         };
@@ -176,7 +187,7 @@ mod tests {
     }
 
     #[test]
-    fn exit_codes_are_a_shells() {
+    fn exit_codes_follow_the_shell_convention() {
         let ended = |raw| Ended::of(ExitStatus::from_raw(raw));
         assert_eq!(ended(0), Ended { code: 0, is_stopped: false });
         assert_eq!(ended(3 << 8), Ended { code: 3, is_stopped: false });

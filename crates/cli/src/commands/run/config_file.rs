@@ -1,7 +1,7 @@
-//! The session's MCP config in the working directory: readable by its owner only, gone when the session is.
+//! The session's MCP config file in the working directory. Only its owner can read it, and it is removed with the session.
 //!
-//! Its writer holds a lock on it for as long as it lives. So a file that nobody has locked was left behind by a run that was
-//! killed together with its watcher, and the next run removes it.
+//! The run holds a lock on the file. An unlocked file was left behind by a run that was killed together with its watcher, and the
+//! next run removes it.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::Write;
@@ -12,19 +12,20 @@ use anyhow::{Context, Result};
 use serde_json::Value;
 
 use crate::files::PRIVATE;
+use crate::output;
 
 const PREFIX: &str = ".toolcrib-mcp-";
 const SUFFIX: &str = ".json";
-/// How much of a session's id is in the file's name: enough to tell the sessions of one directory apart.
+/// How many characters of the session's id are in the file's name, enough to be unique in a directory.
 const NAME_CHARS: usize = 10;
 
-/// A config file that is removed when this is dropped.
+/// A config file that is removed on drop.
 pub(super) struct ConfigFile {
     path: PathBuf,
     _lock: File,
 }
 
-/// The file of a session.
+/// The path of a session's file.
 pub(super) fn path(folder: &Path, session: &str) -> PathBuf {
     let id = session.strip_prefix(base::SessionId::PREFIX).unwrap_or(session);
     let short = id.chars().filter(char::is_ascii_alphanumeric).take(NAME_CHARS).collect::<String>();
@@ -32,7 +33,7 @@ pub(super) fn path(folder: &Path, session: &str) -> PathBuf {
 }
 
 impl ConfigFile {
-    /// Writes the file. It never replaces another.
+    /// Creates the file. Fails if it exists.
     pub(super) fn write(path: PathBuf, config: &Value) -> Result<Self> {
         let written = (|| {
             let mut file = OpenOptions::new().create_new(true).write(true).mode(PRIVATE).open(&path)?;
@@ -45,7 +46,7 @@ impl ConfigFile {
         Ok(Self { path, _lock: lock })
     }
 
-    /// Where it is.
+    /// The path of the file.
     pub(super) fn path(&self) -> &Path {
         &self.path
     }
@@ -57,28 +58,28 @@ impl Drop for ConfigFile {
     }
 }
 
-/// Removes a config file. One that is gone already is as good.
+/// Removes a config file, if it exists.
 pub(super) fn remove(path: &Path) {
     if let Err(error) = fs::remove_file(path)
         && error.kind() != std::io::ErrorKind::NotFound
     {
-        eprintln!("warning: cannot remove {} ({error}): remove it by hand", path.display());
+        output::tell(&format!("warning: cannot remove {} ({error}); remove it yourself", path.display()));
     }
 }
 
-/// Removes the files of runs that are dead.
+/// Removes files that killed runs left behind.
 pub(super) fn sweep(folder: &Path) {
     let Ok(entries) = fs::read_dir(folder) else { return };
     for path in entries.filter_map(|entry| Some(entry.ok()?.path())) {
         let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
         if name.starts_with(PREFIX) && name.ends_with(SUFFIX) && is_stale(&path) {
-            tracing::info!(file = %path.display(), "removing what a dead run left behind");
+            tracing::info!(file = %path.display(), "removing the config file of a killed run");
             remove(&path);
         }
     }
 }
 
-/// Whether nobody holds the file. An empty one is just being written: it is locked before anything stands in it.
+/// Whether the file is not locked. An empty file is being written and gets locked before its first byte.
 fn is_stale(path: &Path) -> bool {
     let Ok(file) = File::open(path) else { return false };
     let has_text = file.metadata().is_ok_and(|metadata| metadata.is_file() && metadata.len() > 0);
@@ -92,7 +93,7 @@ mod tests {
     use std::os::unix::fs::MetadataExt;
 
     #[test]
-    fn a_file_is_private_and_lives_as_long_as_its_run() {
+    fn file_is_private_and_removed_on_drop() {
         let folder = tempfile::tempdir().unwrap();
         let path = path(folder.path(), "ses_0123456789abcdefghjkmnpqrs");
         assert!(path.ends_with(".toolcrib-mcp-0123456789.json"));
@@ -107,7 +108,7 @@ mod tests {
     }
 
     #[test]
-    fn only_what_dead_runs_left_is_swept() {
+    fn only_stale_config_files_are_removed() {
         let folder = tempfile::tempdir().unwrap();
         let make = |name: &str, text: &str| fs::write(folder.path().join(name), text).unwrap();
         make(".toolcrib-mcp-dead.json", "{}");

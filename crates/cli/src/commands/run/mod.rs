@@ -1,4 +1,4 @@
-//! `toolcrib run`: starts an agent inside a session of its own, and cleans up after it, whatever happens to either.
+//! `toolcrib run`: runs an agent in a new session, and always cleans up, even if the agent or this process is killed.
 
 mod agent;
 mod config_file;
@@ -20,13 +20,13 @@ use outcome::OutcomeArgs;
 pub(crate) use watch::{COMMAND as WATCH_COMMAND, watch};
 use watch::{Duty, Watcher};
 
-/// How long the server has to end the session before we leave without its word.
+/// How long to wait for the server to end the session.
 const ENDING: Duration = Duration::from_secs(10);
 
-/// Which agent to start, and in what session.
+/// The agent to start, and the options of its session.
 #[derive(Args, Debug)]
 pub(crate) struct RunArgs {
-    /// The agent and its arguments; {mcp-config}, {mcp-url} and {session} are filled in
+    /// Agent command with its arguments; {mcp-config}, {mcp-url} and {session} are replaced
     #[arg(last = true, required = true, value_name = "COMMAND")]
     command: Vec<OsString>,
 
@@ -40,13 +40,13 @@ pub(crate) struct RunArgs {
     outcome: OutcomeArgs,
 }
 
-/// Runs the agent and gives its exit code.
+/// Runs the agent and returns its exit code.
 pub(crate) async fn run(args: RunArgs) -> Result<u8> {
-    let here = std::env::current_dir().context("there is no current directory")?;
+    let here = std::env::current_dir().context("cannot find the current directory")?;
     config_file::sweep(&here);
     let place = args.client.workplace().await?;
     let project = place.project(&args.project).await?;
-    // Before there is anything to clean up, there is somebody who will.
+    // Start the watcher before there is anything to clean up.
     let mut watcher = Watcher::start()?;
     let session = place.open_session(&project.id, &args.how.clone().for_a_client()).await?;
     tracing::info!(session = session.id, project = project.name, "session opened");
@@ -63,11 +63,11 @@ pub(crate) async fn run(args: RunArgs) -> Result<u8> {
     .await;
 
     let outcome = ended.as_ref().map_or_else(|_| args.outcome.of_none(), |ended| args.outcome.of(ended));
-    // The session's key is dead before the watcher is let go: from here on there is nothing left to clean up.
-    let told = tokio::time::timeout(ENDING, place.end_session(&session.id, outcome)).await;
+    // End the session before dismissing the watcher, so that nothing is left to clean up.
+    let session_ended = tokio::time::timeout(ENDING, place.end_session(&session.id, outcome)).await;
     watcher.dismiss().await;
-    if let Err(error) = told.unwrap_or_else(|_| Err(anyhow::anyhow!("the server did not end the session in time"))) {
-        eprintln!("warning: {error:#}");
+    if let Err(error) = session_ended.unwrap_or_else(|_| Err(anyhow::anyhow!("the server did not end the session in time"))) {
+        output::tell(&format!("warning: {error:#}"));
     }
     let code = ended.map(|ended| ended.code);
     if args.client.json {

@@ -1,59 +1,59 @@
-//! With which outcome a run's session ends: what the agent's end tells about its work, unless somebody says otherwise.
+//! The outcome of a run's session: from the flags, or else from the agent's exit code.
 
 use clap::builder::PossibleValue;
 use clap::{Args, ValueEnum};
 
 use super::agent::Ended;
-use crate::opening::Outcome;
+use crate::opening::OutcomeWord;
 
-/// What the outcome is, by how the agent ends.
+/// The outcome by exit code.
 #[derive(Args, Clone, Copy, Debug, Default)]
 #[command(next_help_heading = "Session")]
 pub(super) struct OutcomeArgs {
-    /// Outcome of the session when the agent exits with 0 [default: accepted]
+    /// Outcome if the agent exits with 0 [default: accepted]
     #[arg(long, value_name = "OUTCOME")]
-    outcome_on_success: Option<Said>,
+    outcome_on_success: Option<Choice>,
 
-    /// Outcome of the session when it exits with anything else [default: rework, or none when a signal stopped it]
+    /// Outcome if the agent exits with another code [default: rework, or none if a signal stopped it]
     #[arg(long, value_name = "OUTCOME")]
-    outcome_on_failure: Option<Said>,
+    outcome_on_failure: Option<Choice>,
 }
 
-/// An outcome, or that there shall be none.
+/// An outcome, or explicitly none.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Said(Option<Outcome>);
+struct Choice(Option<OutcomeWord>);
 
-impl ValueEnum for Said {
+impl ValueEnum for Choice {
     fn value_variants<'a>() -> &'a [Self] {
-        &[Self(Some(Outcome::Accepted)), Self(Some(Outcome::Rework)), Self(Some(Outcome::Rejected)), Self(None)]
+        &[Self(Some(OutcomeWord::Accepted)), Self(Some(OutcomeWord::Rework)), Self(Some(OutcomeWord::Rejected)), Self(None)]
     }
 
     fn to_possible_value(&self) -> Option<PossibleValue> {
         match self.0 {
             Some(outcome) => outcome.to_possible_value(),
-            None => Some(PossibleValue::new("none").help("Nobody can tell: memory learns nothing")),
+            None => Some(PossibleValue::new("none").help("No outcome; memory weights do not change")),
         }
     }
 }
 
 impl OutcomeArgs {
-    /// The outcome of an agent that came to its end.
-    pub(super) fn of(&self, ended: &Ended) -> Option<Outcome> {
-        let (said, told) = match ended.code {
-            0 => (self.outcome_on_success, Outcome::Accepted),
-            _ => (self.outcome_on_failure, Outcome::Rework),
+    /// The outcome of an agent that exited.
+    pub(super) fn of(&self, ended: &Ended) -> Option<OutcomeWord> {
+        let (choice, default) = match ended.code {
+            0 => (self.outcome_on_success, OutcomeWord::Accepted),
+            _ => (self.outcome_on_failure, OutcomeWord::Rework),
         };
-        match said {
-            Some(Said(outcome)) => outcome,
-            // Work that was broken off is neither good nor bad.
+        match choice {
+            Some(Choice(outcome)) => outcome,
+            // Interrupted work is neither good nor bad.
             None if ended.is_stopped => None,
-            None => Some(told),
+            None => Some(default),
         }
     }
 
-    /// The outcome of an agent that never began, or whose end nobody saw.
-    pub(super) fn of_none(&self) -> Option<Outcome> {
-        self.outcome_on_failure.and_then(|said| said.0)
+    /// The outcome of an agent that did not start, or whose exit was not observed.
+    pub(super) fn of_none(&self) -> Option<OutcomeWord> {
+        self.outcome_on_failure.and_then(|choice| choice.0)
     }
 }
 
@@ -61,28 +61,28 @@ impl OutcomeArgs {
 mod tests {
     use super::*;
 
-    fn outcome(success: Option<Said>, failure: Option<Said>, code: u8, is_stopped: bool) -> Option<Outcome> {
+    fn outcome(success: Option<Choice>, failure: Option<Choice>, code: u8, is_stopped: bool) -> Option<OutcomeWord> {
         OutcomeArgs { outcome_on_success: success, outcome_on_failure: failure }.of(&Ended { code, is_stopped })
     }
 
     #[test]
-    fn an_end_tells_unless_it_was_forced() {
-        assert_eq!(outcome(None, None, 0, false), Some(Outcome::Accepted));
-        assert_eq!(outcome(None, None, 1, false), Some(Outcome::Rework));
+    fn outcome_follows_exit_code_unless_stopped_by_a_signal() {
+        assert_eq!(outcome(None, None, 0, false), Some(OutcomeWord::Accepted));
+        assert_eq!(outcome(None, None, 1, false), Some(OutcomeWord::Rework));
         assert_eq!(outcome(None, None, 0, true), None);
         assert_eq!(outcome(None, None, 143, true), None);
         assert_eq!(OutcomeArgs::default().of_none(), None);
     }
 
     #[test]
-    fn what_was_said_holds_however_it_ended() {
-        let said = |outcome| Some(Said(outcome));
-        let (success, failure) = (said(None), said(Some(Outcome::Rejected)));
+    fn flags_override_the_exit_code() {
+        let choice = |outcome| Some(Choice(outcome));
+        let (success, failure) = (choice(None), choice(Some(OutcomeWord::Rejected)));
         for is_stopped in [false, true] {
             assert_eq!(outcome(success, failure, 0, is_stopped), None);
-            assert_eq!(outcome(success, failure, 1, is_stopped), Some(Outcome::Rejected));
-            assert_eq!(outcome(said(Some(Outcome::Rework)), said(None), 0, is_stopped), Some(Outcome::Rework));
-            assert_eq!(outcome(None, said(None), 1, is_stopped), None);
+            assert_eq!(outcome(success, failure, 1, is_stopped), Some(OutcomeWord::Rejected));
+            assert_eq!(outcome(choice(Some(OutcomeWord::Rework)), choice(None), 0, is_stopped), Some(OutcomeWord::Rework));
+            assert_eq!(outcome(None, choice(None), 1, is_stopped), None);
         }
     }
 }

@@ -1,11 +1,12 @@
-//! The bridge itself: a line in, a POST to the session door, the answer's lines out. Requests run side by side; a line is
-//! always written whole.
+//! The bridge: reads a line, posts it to the session door, and writes the response as lines. Requests run concurrently, and each
+//! line is written in one piece.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex as Lock, PoisonError};
 use std::time::Duration;
 
 use anyhow::{Context, Result};
+use base::Kind;
 use bytes::Bytes;
 use reqwest::header::{ACCEPT, CONTENT_TYPE, HeaderMap, HeaderValue};
 use serde_json::value::RawValue;
@@ -20,17 +21,17 @@ use super::parameters::{Parameters, ToolCall};
 use super::session::Session;
 use super::upstream::Upstream;
 
-/// Most requests under way at once: bounds what a client that never waits can make us hold.
+/// Maximum concurrent requests, which bounds the memory that a client can use.
 const IN_FLIGHT_MAX: usize = 1_024;
-/// How long requests under way are waited for when stdin has ended.
+/// How long to wait for running requests after stdin closes.
 const DRAIN: Duration = Duration::from_secs(120);
-/// A request that has no end of its own.
+/// A request that never completes by itself.
 const ENDLESS: &str = "subscriptions/listen";
 
-/// Whatever lines are written to.
+/// The destination of lines.
 pub(super) type Output = Box<dyn AsyncWrite + Send + Unpin>;
 
-/// One session's bridge.
+/// The bridge between stdio and one session.
 pub(super) struct Bridge {
     pub(super) http: reqwest::Client,
     pub(super) upstream: Arc<Upstream>,
@@ -38,13 +39,13 @@ pub(super) struct Bridge {
     pub(super) parameters: Parameters,
     out: Mutex<Output>,
     in_flight: Lock<HashMap<String, Flight>>,
-    /// The version that the last `initialize` has agreed on: every legacy message after it is sent with it.
+    /// The protocol version of the last `initialize`, which every later legacy message uses.
     version: Lock<Option<&'static str>>,
-    /// Nobody reads our output any more.
+    /// Notified when stdout is closed.
     closed: Notify,
 }
 
-/// A request under way, and how to drop it.
+/// A running request, and how to cancel it.
 struct Flight {
     number: u64,
     is_endless: bool,
@@ -55,27 +56,27 @@ struct Flight {
 pub(super) struct Job {
     pub(super) body: Bytes,
     pub(super) headers: HeaderMap,
-    /// The tool that a modern message calls.
+    /// The tool call in a modern message.
     pub(super) tool: Option<ToolCall>,
-    /// The version that it agrees on, if it is a legacy `initialize`.
+    /// The version that a legacy `initialize` negotiates.
     negotiates: Option<&'static str>,
     ids: Vec<Box<RawValue>>,
     is_batch: bool,
     is_endless: bool,
 }
 
-/// What a line makes us do.
+/// What to do with a line.
 enum Order {
     /// Post it.
     Send(Box<Job>),
-    /// Drop the request with this id.
+    /// Cancel the request with this id.
     Cancel(String),
-    /// It is no JSON: say so.
+    /// Answer with a parse error, because the line is not JSON.
     Refuse,
 }
 
 impl Job {
-    /// What a line asks for.
+    /// Parses a line.
     fn read(text: &str) -> Order {
         let mut job = Self {
             body: Bytes::copy_from_slice(text.as_bytes()),
@@ -107,12 +108,12 @@ impl Job {
         Order::Send(Box::new(job))
     }
 
-    /// Whether somebody waits for an answer.
+    /// Whether the client expects a response.
     pub(super) fn wants_answer(&self) -> bool {
         !self.ids.is_empty()
     }
 
-    /// The one id that a cancellation can name.
+    /// The id that a cancellation can refer to. A batch has none.
     fn key(&self) -> Option<String> {
         (!self.is_batch).then(|| self.ids.first().map(|id| id_key(id))).flatten()
     }
@@ -126,7 +127,7 @@ impl Bridge {
         Arc::new(Self { http, upstream, session, parameters, out, in_flight, version, closed })
     }
 
-    /// Serves `input` until it ends, then waits for what is under way.
+    /// Serves `input` until it ends, then waits for running requests.
     pub(super) async fn run(self: &Arc<Self>, input: impl AsyncBufRead + Unpin, line_bytes_max: usize) -> Result<()> {
         let mut lines = Lines::new(input, line_bytes_max);
         let mut tasks = JoinSet::new();
@@ -143,7 +144,7 @@ impl Bridge {
                 },
                 Some(_) = tasks.join_next(), if !tasks.is_empty() => {}
                 () = self.closed.notified() => {
-                    tracing::info!("nobody reads stdout any more");
+                    tracing::info!("stdout is closed");
                     return Ok(());
                 }
             }
@@ -152,14 +153,14 @@ impl Bridge {
         let drained = tokio::time::timeout(DRAIN, async { while tasks.join_next().await.is_some() {} });
         tokio::select! {
             drained = drained => if drained.is_err() {
-                tracing::warn!("requests were still under way when stdin had long ended");
+                tracing::warn!("requests still running long after stdin closed; exiting");
             },
             () = self.closed.notified() => {}
         }
         Ok(())
     }
 
-    /// Starts what a line asks for.
+    /// Handles one line.
     async fn take(self: &Arc<Self>, line: &[u8], number: u64, tasks: &mut JoinSet<()>) {
         if line.trim_ascii().is_empty() {
             return;
@@ -167,11 +168,11 @@ impl Bridge {
         let job = match std::str::from_utf8(line).map_or(Order::Refuse, Job::read) {
             Order::Send(job) => self.in_version(*job),
             Order::Cancel(id) => return self.cancel(&id),
-            Order::Refuse => return self.refuse("the line is no JSON").await,
+            Order::Refuse => return self.refuse("the line is not valid JSON").await,
         };
         if tasks.len() >= IN_FLIGHT_MAX {
-            let message = format!("{IN_FLIGHT_MAX} requests are under way already: wait for their answers");
-            return self.fail(&job, &Failure::new("unavailable", true, message)).await;
+            let message = format!("{IN_FLIGHT_MAX} requests are already running; wait for a response");
+            return self.fail(&job, &Failure::new(Kind::Unavailable, true, message)).await;
         }
         let (cancel, cancelled) = oneshot::channel();
         let key = job.key();
@@ -182,20 +183,20 @@ impl Bridge {
         tasks.spawn(async move {
             tokio::select! {
                 biased;
-                // A client that cancels wants no answer, not even one that has just come.
+                // A client that cancels wants no response, not even one that has just arrived.
                 () = until_cancelled(cancelled, job.is_endless) => {}
                 answered = bridge.answer(&job) => if let Err(failure) = answered {
                     bridge.fail(&job, &failure).await;
                 },
             }
             if let Some(key) = key {
-                bridge.landed(&key, number);
+                bridge.finished(&key, number);
             }
         });
     }
 
-    /// The message with the version that was agreed on, if it names none itself. The lines come one by one, so a client that
-    /// does not wait for the answer to its `initialize` is understood too.
+    /// Adds the negotiated version to a legacy message. Lines are handled in order, so this also works for a client that does not
+    /// wait for the response to its `initialize`.
     fn in_version(&self, mut job: Job) -> Job {
         let mut version = self.version.lock().unwrap_or_else(PoisonError::into_inner);
         match (job.negotiates, *version) {
@@ -208,15 +209,15 @@ impl Bridge {
         job
     }
 
-    /// Drops a request that is under way. One that is not has been answered already.
+    /// Cancels a running request. Does nothing if it has finished.
     fn cancel(&self, key: &str) {
         if let Some(flight) = self.flights().remove(key) {
-            // The task may have come to its end in this moment.
+            // The task may have just finished.
             let _ = flight.cancel.send(());
         }
     }
 
-    fn landed(&self, key: &str, number: u64) {
+    fn finished(&self, key: &str, number: u64) {
         let mut flights = self.flights();
         if flights.get(key).is_some_and(|flight| flight.number == number) {
             flights.remove(key);
@@ -235,31 +236,31 @@ impl Bridge {
         headers
     }
 
-    /// Answers whoever waits with an error; tells the log when nobody does.
+    /// Writes an error response, or logs the failure if the client expects no response.
     async fn fail(&self, job: &Job, failure: &Failure) {
         if !job.wants_answer() {
-            tracing::warn!("a message that wants no answer was lost: {}", failure.message);
+            tracing::warn!("notification lost: {}", failure.message);
             return;
         }
         let ids = job.ids.iter().map(AsRef::as_ref).collect::<Vec<_>>();
         self.write(failure.line(&ids, job.is_batch).as_bytes()).await;
     }
 
-    /// Answers a line that could not be read.
+    /// Answers a line that cannot be parsed.
     async fn refuse(&self, why: &str) {
-        self.write(Failure::new("parse_error", false, why).parse_error().as_bytes()).await;
+        self.write(Failure::new(Kind::ParseError, false, why).parse_error().as_bytes()).await;
     }
 
-    /// Answers a line that was too long to keep: with its own id, where that could be read.
+    /// Answers a line that is too long, with its id if it could be found.
     async fn refuse_long(&self, id: Option<&RawValue>, bytes_max: usize) {
-        let message = format!("the line is over the limit of {bytes_max} bytes: send less at once");
+        let message = format!("the line exceeds the limit of {bytes_max} bytes; send less at once");
         match id {
-            Some(id) => self.write(Failure::new("too_large", false, message).line(&[id], false).as_bytes()).await,
+            Some(id) => self.write(Failure::new(Kind::TooLarge, false, message).line(&[id], false).as_bytes()).await,
             None => self.refuse(&message).await,
         }
     }
 
-    /// Writes one line, whole. Line breaks in JSON stand only between its parts, where a space is as good.
+    /// Writes one line. Raw line breaks in JSON are only whitespace, so they become spaces.
     pub(super) async fn write(&self, message: &[u8]) {
         let mut line = message.iter().map(|byte| if matches!(byte, b'\n' | b'\r') { b' ' } else { *byte }).collect::<Vec<_>>();
         line.push(b'\n');
@@ -275,7 +276,7 @@ impl Bridge {
     }
 }
 
-/// Until the client cancels. A request that is only forgotten goes on, unless it has no end of its own.
+/// Waits until the client cancels. A dropped sender does not cancel a request, unless the request is endless.
 async fn until_cancelled(signal: oneshot::Receiver<()>, is_endless: bool) {
     if signal.await.is_err() && !is_endless {
         std::future::pending::<()>().await;

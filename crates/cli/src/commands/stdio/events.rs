@@ -1,6 +1,6 @@
-//! Server-sent events, as far as the door sends them: the data of each event is one message.
+//! Parses server-sent events. The data of each event is one message.
 
-/// A reader that is fed the bytes of a stream as they come.
+/// An incremental parser.
 #[derive(Debug, Default)]
 pub(super) struct Events {
     line: Vec<u8>,
@@ -10,7 +10,7 @@ pub(super) struct Events {
 }
 
 impl Events {
-    /// Takes the next bytes and gives the data of each event that is complete now.
+    /// Parses the next bytes and returns the data of each completed event.
     pub(super) fn push(&mut self, bytes: &[u8]) -> Vec<Vec<u8>> {
         let mut complete = Vec::new();
         for byte in bytes {
@@ -51,7 +51,7 @@ mod tests {
     }
 
     #[test]
-    fn events_are_read_however_they_are_cut() {
+    fn events_are_parsed_across_chunk_boundaries() {
         let text =
             ":\n\nevent: message\ndata: {\"a\":1}\n\ndata:one\r\ndata: two\r\n\r\nid: 5\n\ndata\n\ndata: last\r\rdata: cut off";
         for piece in [1, 2, 7, 1000] {

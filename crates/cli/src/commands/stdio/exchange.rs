@@ -1,5 +1,8 @@
-//! One POST and its answer: plain JSON, a stream of events, or a refusal outside JSON-RPC.
+//! One POST and its response: JSON, an event stream, or an HTTP error.
 
+use std::time::{Duration, Instant};
+
+use base::Kind;
 use reqwest::Response;
 use reqwest::header::CONTENT_TYPE;
 use serde::Deserialize;
@@ -9,9 +12,13 @@ use serde_json::value::RawValue;
 use super::bridge::{Bridge, Job};
 use super::events::Events;
 use super::message::{Failure, failure_of};
-use crate::client::causes;
+use crate::client::root_cause;
 
-/// The parts of an answer that tell what it is.
+/// How long a request waits for a server that is down: longer than the default drain limit of a server that restarts, and shorter
+/// than the usual timeout of a client.
+const PATIENCE: Duration = Duration::from_secs(30);
+
+/// The members that show what kind of message a response is.
 #[derive(Deserialize)]
 struct Probe<'m> {
     #[serde(borrow, default)]
@@ -23,7 +30,7 @@ struct Probe<'m> {
 }
 
 impl Bridge {
-    /// Sends a message and writes what comes back.
+    /// Sends a message and writes the response.
     pub(super) async fn answer(&self, job: &Job) -> Result<(), Failure> {
         let response = self.send(job).await?;
         let is_stream =
@@ -31,10 +38,11 @@ impl Bridge {
         if is_stream { self.pass_events(job, response).await } else { self.pass_json(job, response).await }
     }
 
-    /// Sends a message; once more, to the next server, if this one has gone before it heard anything, in the next session, if the
-    /// time of this one is over, and with other headers, if the tool wants others than it did.
+    /// Sends a message. If no server accepts the connection, waits for one. Retries once each: in a new session if this one has
+    /// expired, and with new headers if the tool's header parameters have changed.
     async fn send(&self, job: &Job) -> Result<Response, Failure> {
-        let (mut is_second, mut is_renewed, mut is_relearned) = (false, false, false);
+        let deadline = Instant::now() + PATIENCE;
+        let (mut is_renewed, mut is_relearned) = (false, false);
         let mut headers = self.headers(job);
         if let Some(tool) = &job.tool {
             headers.extend(self.headers_of(tool).await);
@@ -46,7 +54,7 @@ impl Bridge {
             let request = self.http.post(url).bearer_auth(&session.key).headers(headers.clone()).body(job.body.clone());
             match request.send().await {
                 Ok(response) => match (response.status().as_u16(), &job.tool) {
-                    (401 | 410, _) if !is_renewed && self.session.renew(session_number).await => is_renewed = true,
+                    (401 | 404 | 410, _) if !is_renewed && self.session.renew(session_number).await => is_renewed = true,
                     (400, Some(tool)) if !is_relearned && self.parameters.forget(tool) => {
                         is_relearned = true;
                         let mut others = self.headers(job);
@@ -58,8 +66,12 @@ impl Bridge {
                     }
                     _ => return Ok(response),
                 },
-                Err(error) if error.is_connect() && !is_second && self.upstream.renew(number).await.is_ok() => is_second = true,
-                Err(error) => return Err(lost(&error)),
+                Err(error) => {
+                    let patience = deadline.saturating_duration_since(Instant::now());
+                    if !error.is_connect() || !self.upstream.renew(number, patience).await {
+                        return Err(lost(&error));
+                    }
+                }
             }
         }
     }
@@ -76,9 +88,9 @@ impl Bridge {
         if (200..300).contains(&status) && !job.wants_answer() {
             return Ok(());
         }
-        let said: Value = serde_json::from_slice(&body).unwrap_or(Value::Null);
+        let refusal: Value = serde_json::from_slice(&body).unwrap_or(Value::Null);
         let retry_after = retry_after.and_then(|seconds| seconds.parse().ok());
-        Err(failure_of(status, said.get("error").and_then(Value::as_str), retry_after, request_id))
+        Err(failure_of(status, refusal.get("error").and_then(Value::as_str), retry_after, request_id))
     }
 
     async fn pass_events(&self, job: &Job, mut response: Response) -> Result<(), Failure> {
@@ -91,13 +103,13 @@ impl Bridge {
             }
         }
         if job.wants_answer() && !is_answered {
-            return Err(Failure::new("unavailable", true, "the server ended the stream before the answer"));
+            return Err(Failure::new(Kind::Unavailable, true, "the server closed the stream before the response"));
         }
         Ok(())
     }
 }
 
-/// Whether a body is an answer, or several, and not a refusal by HTTP.
+/// Whether a body is a JSON-RPC message or batch, and not an HTTP error.
 fn is_json_rpc(body: &[u8]) -> bool {
     let is_message = serde_json::from_slice::<Probe<'_>>(body).is_ok_and(|probe| probe.jsonrpc.is_some());
     match body.trim_ascii_start().first() {
@@ -113,11 +125,11 @@ fn is_answer(message: &[u8]) -> bool {
 
 fn lost(error: &reqwest::Error) -> Failure {
     let message = if error.is_connect() {
-        format!("the server cannot be reached ({}): start it with `toolcrib serve`", causes(error))
+        format!("the server is down ({}); start it with `toolcrib serve`, then retry", root_cause(error))
     } else {
-        format!("the connection to the server was lost before the answer ({})", causes(error))
+        format!("connection to the server lost before the response ({}); the request may have run", root_cause(error))
     };
-    Failure::new("unavailable", true, message)
+    Failure::new(Kind::Unavailable, true, message)
 }
 
 #[cfg(test)]
@@ -125,7 +137,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn answers_are_told_from_refusals() {
+    fn json_rpc_responses_are_distinguished_from_http_errors() {
         assert!(is_json_rpc(br#" {"jsonrpc":"2.0","id":1,"result":{}}"#));
         assert!(is_json_rpc(br#"[{"jsonrpc":"2.0","id":1,"result":{}}]"#));
         for refusal in [&br#"{"error":"Session ended"}"#[..], b"", b"<html>", b"5"] {
@@ -134,7 +146,7 @@ mod tests {
     }
 
     #[test]
-    fn the_answer_in_a_stream_is_told_from_what_is_said_before() {
+    fn response_in_a_stream_is_distinguished_from_notifications() {
         assert!(is_answer(br#"{"jsonrpc":"2.0","id":1,"result":{}}"#));
         assert!(is_answer(br#"{"jsonrpc":"2.0","id":1,"error":{"code":-1,"message":""}}"#));
         assert!(!is_answer(br#"{"jsonrpc":"2.0","method":"notifications/progress","params":{"result":1}}"#));

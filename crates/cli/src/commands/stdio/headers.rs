@@ -1,4 +1,4 @@
-//! The headers that the door checks on modern requests, made from the message: a client of stdio has none to send.
+//! Derives the headers that the session door requires on modern requests from the message, because stdio has no headers.
 
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
@@ -7,10 +7,10 @@ use serde_json::Value;
 
 use super::message::Envelope;
 
-/// Where a modern request names its version; a legacy one does not.
+/// The `_meta` member with the version of a modern request. Legacy requests have none.
 const VERSION: &str = "io.modelcontextprotocol/protocolVersion";
 
-/// The headers for a message: none for a legacy one.
+/// The headers for a message. A legacy message has none.
 pub(super) fn headers_for(message: &Envelope<'_>) -> HeaderMap {
     let mut headers = HeaderMap::new();
     let Some(params) = message.params.and_then(|params| serde_json::from_str::<Shallow<'_>>(params.get()).ok()) else {
@@ -20,21 +20,21 @@ pub(super) fn headers_for(message: &Envelope<'_>) -> HeaderMap {
     let Some(version) = meta.as_ref().and_then(|meta| meta.get(VERSION)).and_then(Value::as_str) else {
         return headers;
     };
-    let mut say = |name: &'static str, value: &str| {
+    let mut add = |name: &'static str, value: &str| {
         if let Ok(value) = HeaderValue::from_str(value) {
             headers.insert(HeaderName::from_static(name), value);
         }
     };
-    say("mcp-protocol-version", version);
+    add("mcp-protocol-version", version);
     let method = message.method.as_deref().unwrap_or_default();
-    say("mcp-method", method);
+    add("mcp-method", method);
     let named = match method {
         "tools/call" | "prompts/get" => params.name,
         "resources/read" => params.uri,
         _ => None,
     };
     if let Some(name) = named.and_then(|name| serde_json::from_str::<String>(name.get()).ok()) {
-        say("mcp-name", &encoded(&name));
+        add("mcp-name", &encoded(&name));
     }
     headers
 }
@@ -49,7 +49,7 @@ struct Shallow<'m> {
     uri: Option<&'m serde_json::value::RawValue>,
 }
 
-/// A header value: itself when it is plain ASCII that no one would trim or decode, else `=?base64?…?=`.
+/// Encodes a header value as `=?base64?…?=`, unless it is plain ASCII that stays unchanged in transit.
 pub(super) fn encoded(value: &str) -> String {
     let plain = value.bytes().all(|byte| matches!(byte, b' '..=b'~'));
     let trimmed = value.trim_matches([' ', '\t']) == value && !value.is_empty();
@@ -67,9 +67,10 @@ mod tests {
     fn headers(message: &str) -> Vec<(String, String)> {
         let envelope: Envelope<'_> = serde_json::from_str(message).unwrap();
         let map = headers_for(&envelope);
-        let mut said = map.iter().map(|(name, value)| (name.to_string(), value.to_str().unwrap().to_owned())).collect::<Vec<_>>();
-        said.sort();
-        said
+        let mut pairs =
+            map.iter().map(|(name, value)| (name.to_string(), value.to_str().unwrap().to_owned())).collect::<Vec<_>>();
+        pairs.sort();
+        pairs
     }
 
     fn modern(method: &str, members: &str) -> Vec<(String, String)> {
@@ -83,14 +84,14 @@ mod tests {
     }
 
     #[test]
-    fn a_legacy_message_has_none() {
+    fn legacy_message_has_no_headers() {
         assert!(headers(r#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"kits.list"}}"#).is_empty());
         assert!(headers(r#"{"jsonrpc":"2.0","id":1,"method":"ping"}"#).is_empty());
         assert!(headers(r#"{"jsonrpc":"2.0","id":1,"method":"ping","params":[1]}"#).is_empty());
     }
 
     #[test]
-    fn a_modern_message_says_version_method_and_name() {
+    fn modern_message_has_version_method_and_name_headers() {
         let base = [("mcp-method", "tools/list"), ("mcp-protocol-version", "2026-07-28")];
         assert_eq!(modern("tools/list", r#","name":"ignored""#), pairs(&base));
         let call = [("mcp-method", "tools/call"), ("mcp-name", "kits.list"), ("mcp-protocol-version", "2026-07-28")];
@@ -100,7 +101,7 @@ mod tests {
     }
 
     #[test]
-    fn names_that_a_header_cannot_hold_are_encoded() {
+    fn names_invalid_in_headers_are_encoded() {
         for (name, value) in [
             ("kits.list", "kits.list"),
             ("Grüße", "=?base64?R3LDvMOfZQ==?="),
@@ -114,7 +115,7 @@ mod tests {
     }
 
     #[test]
-    fn a_name_of_the_wrong_type_is_left_to_the_server() {
+    fn name_of_the_wrong_type_gets_no_header() {
         assert_eq!(modern("tools/call", r#","name":5"#).len(), 2);
     }
 }

@@ -1,17 +1,17 @@
-//! Finds the id of a message that is too long to keep: it looks at the bytes as they pass, and keeps only the name of the current
-//! member and the id. Many clients write the id last, so the beginning of a line is not enough.
+//! Finds the id of a message that is too long to keep in memory. It scans the bytes and keeps only the current member name and the
+//! id. Many clients write the id last, so the beginning of a line is not enough.
 
 use serde_json::value::RawValue;
 
-/// Longest name of a member that is kept: enough for `"method"` with every letter escaped.
+/// Maximum length of a member name, enough for `"method"` with every letter escaped.
 const NAME_BYTES_MAX: usize = 64;
-/// Longest id that is kept.
+/// Maximum length of an id.
 const ID_BYTES_MAX: usize = 1_024;
 
-/// A look at one line, from its first byte to its last.
+/// The scan of one line.
 #[derive(Debug, Default)]
 pub(super) struct IdScan {
-    /// Brackets that are open.
+    /// Number of open brackets.
     depth: usize,
     in_string: bool,
     is_escaped: bool,
@@ -23,10 +23,10 @@ pub(super) struct IdScan {
     has_method: bool,
 }
 
-/// Where in the outermost object we are.
+/// The position in the outermost object.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum Place {
-    /// Outside of it. A line that is no object stays here.
+    /// Outside. A line that is not an object stays here.
     #[default]
     Outside,
     Name,
@@ -34,24 +34,24 @@ enum Place {
 }
 
 impl IdScan {
-    /// A look at the beginning of a line.
+    /// Starts a scan with the beginning of a line.
     pub(super) fn of(bytes: &[u8]) -> Self {
         let mut scan = Self::default();
         scan.push(bytes);
         scan
     }
 
-    /// Looks at the next bytes.
+    /// Scans the next bytes.
     pub(super) fn push(&mut self, bytes: &[u8]) {
-        bytes.iter().for_each(|byte| self.look_at(*byte));
+        bytes.iter().for_each(|byte| self.scan(*byte));
     }
 
-    /// The id, if the line is a request with exactly one legal id. Nobody waits for an answer to anything else.
+    /// The id, if the line is a request with exactly one valid id. Nothing else gets a response.
     pub(super) fn id(self) -> Option<Box<RawValue>> {
         self.id.filter(|_| self.ids == 1 && self.has_method)
     }
 
-    fn look_at(&mut self, byte: u8) {
+    fn scan(&mut self, byte: u8) {
         if self.in_string {
             self.keep(byte);
             match byte {
@@ -115,7 +115,7 @@ impl IdScan {
     }
 }
 
-/// The first bytes of something, and whether there were more.
+/// The first bytes of a value, and whether it was truncated.
 #[derive(Debug, Default)]
 struct Kept<const MAX: usize> {
     bytes: Vec<u8>,
@@ -131,7 +131,7 @@ impl<const MAX: usize> Kept<MAX> {
         }
     }
 
-    /// What the bytes say, if all of them were kept and they are JSON.
+    /// Parses the bytes as JSON, unless they were truncated.
     fn read<T: serde::de::DeserializeOwned>(&self) -> Option<T> {
         if self.is_cut { None } else { serde_json::from_slice(&self.bytes).ok() }
     }
@@ -146,7 +146,7 @@ mod tests {
     }
 
     #[test]
-    fn the_id_of_a_request_is_found_wherever_it_stands() {
+    fn request_id_is_found_at_any_position() {
         for (line, found) in [
             (r#"{"jsonrpc":"2.0","id":7,"method":"ping"}"#, "7"),
             (
@@ -156,7 +156,7 @@ mod tests {
             (r#" { "id" : -1.5e3 , "method" : "ping" } "#, "-1.5e3"),
             (r#"{"id":"a\"}\\","method":"ping"}"#, r#""a\"}\\""#),
             (r#"{"\u0069d":12345678901234567890,"method":"ping"}"#, "12345678901234567890"),
-            // The end of it is broken, or never came.
+            // Truncated lines.
             (r#"{"id":7,"method":"ping","params":{"pad":"xxxx"#, "7"),
             ("\u{feff}{\"id\":7,\"method\":\"ping\"}", "7"),
         ] {
@@ -165,7 +165,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_request_with_one_legal_id_has_none() {
+    fn other_lines_have_no_id() {
         let long = format!(r#"{{"id":"{}","method":"ping"}}"#, "x".repeat(ID_BYTES_MAX));
         for line in [
             "",
@@ -187,7 +187,7 @@ mod tests {
     }
 
     #[test]
-    fn memory_stays_small() {
+    fn scan_memory_is_bounded() {
         let mut scan = IdScan::of(br#"{"method":"m","params":""#);
         for _ in 0..1_000 {
             scan.push(&[b'x'; 1_000]);

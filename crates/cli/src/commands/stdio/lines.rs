@@ -1,4 +1,4 @@
-//! Lines from stdin: of any length up to the limit. Of a longer one only its id is kept.
+//! Reads lines from stdin, up to a maximum length. Of a longer line, only the id is kept.
 
 use std::io;
 
@@ -7,21 +7,21 @@ use tokio::io::{AsyncBufRead, AsyncBufReadExt};
 
 use super::id_scan::IdScan;
 
-/// What came.
+/// One line of input.
 #[derive(Debug)]
 pub(super) enum Input {
-    /// A line, without its end.
+    /// A line without its line break.
     Line(Vec<u8>),
-    /// A line over the limit, and the id of the request that it is, if it is one.
+    /// A line over the limit, and its id if it is a request.
     TooLong(Option<Box<RawValue>>),
 }
 
-/// A reader of lines.
+/// A line reader.
 pub(super) struct Lines<R> {
     input: R,
     bytes_max: usize,
     line: Vec<u8>,
-    /// What looks for the id, once the line is over the limit.
+    /// Scans for the id once the line is over the limit.
     too_long: Option<IdScan>,
 }
 
@@ -30,7 +30,7 @@ impl<R: AsyncBufRead + Unpin> Lines<R> {
         Self { input, bytes_max, line: Vec::new(), too_long: None }
     }
 
-    /// The next line, or none at the end. Dropping the future loses nothing: what was read stays here.
+    /// Reads the next line, or `None` at the end. This is cancel safe: a partial line stays buffered here.
     pub(super) async fn next(&mut self) -> io::Result<Option<Input>> {
         loop {
             let available = self.input.fill_buf().await?;
@@ -40,7 +40,7 @@ impl<R: AsyncBufRead + Unpin> Lines<R> {
             }
             let end = available.iter().position(|byte| *byte == b'\n');
             let piece = available.get(..end.unwrap_or(available.len())).unwrap_or_default();
-            // One byte more may be half of the line's end, which does not count.
+            // Allow one more byte, which may be the `\r` of the line break.
             if self.too_long.is_none() && self.line.len() + piece.len() > self.bytes_max.saturating_add(1) {
                 self.too_long = Some(IdScan::of(&std::mem::take(&mut self.line)));
             }
@@ -87,7 +87,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn lines_come_whole_whatever_the_buffer() {
+    async fn lines_are_complete_for_any_buffer_size() {
         for capacity in [1, 3, 4096] {
             let read = read("one\r\n\ntwo\n12345\n12345\r\n123456\n123456\r\nlast", capacity, 5).await;
             let some = |text: &str| Some(text.to_owned());
@@ -99,7 +99,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_line_that_is_too_long_still_tells_its_id() {
+    async fn id_of_a_too_long_line_is_found() {
         let long = format!(r#"{{"method":"ping","params":{{"id":1,"pad":"{}"}},"id":"seven"}}"#, "x".repeat(100));
         for capacity in [1, 7, 4096] {
             for bytes_max in [5, 50, long.len() - 1] {

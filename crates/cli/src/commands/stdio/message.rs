@@ -1,42 +1,45 @@
-//! A line of stdio: what it is, as far as the bridge must know, and the error lines that the bridge writes itself.
+//! Parses the parts of a line that the bridge needs, and builds the bridge's own error responses.
 
 use std::borrow::Cow;
 
+use base::{Door, Kind};
+use mcp::codes;
+use mcp::era::Revision;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
-/// The parts of a message that the bridge looks at.
+/// The parts of a message that the bridge needs.
 #[derive(Debug, Deserialize)]
 pub(super) struct Envelope<'m> {
     /// The id, as the client wrote it.
     #[serde(borrow, default)]
     pub(super) id: Option<&'m RawValue>,
-    /// The method; a client's response has none.
+    /// The method. A response from the client has none.
     #[serde(borrow, default)]
     pub(super) method: Option<Cow<'m, str>>,
-    /// The params, not looked into.
+    /// The params, not parsed.
     #[serde(borrow, default)]
     pub(super) params: Option<&'m RawValue>,
 }
 
-/// What a line holds.
+/// The content of a line.
 #[derive(Debug)]
 pub(super) enum Line<'m> {
     /// One message.
     Message(Envelope<'m>),
-    /// Several, in an array: their requests' ids.
+    /// A batch, with the ids of its requests.
     Batch(Vec<&'m RawValue>),
-    /// JSON that is no message. The server says what is wrong with it.
+    /// JSON that is not a message. The server reports the error.
     Other,
-    /// No JSON.
+    /// Not JSON.
     Garbage,
 }
 
 impl<'m> Line<'m> {
-    /// Looks at a line.
+    /// Parses a line.
     pub(super) fn read(text: &'m str) -> Self {
-        // Some shells put a byte-order mark before everything they write.
+        // Some shells write a byte order mark first.
         let text = text.strip_prefix('\u{feff}').unwrap_or(text);
         if let Ok(envelope) = serde_json::from_str(text)
             && text.trim_start().starts_with('{')
@@ -55,7 +58,7 @@ impl<'m> Line<'m> {
 }
 
 impl Envelope<'_> {
-    /// The version that the answer to this message agrees on, if it is a legacy `initialize`.
+    /// The version that this message negotiates, if it is a legacy `initialize`.
     pub(super) fn negotiates(&self) -> Option<&'static str> {
         if self.method.as_deref() != Some("initialize") {
             return None;
@@ -75,34 +78,35 @@ impl Envelope<'_> {
     }
 }
 
-/// An id in one form, however it was written.
+/// Normalizes an id, because JSON can spell the same id in several ways.
 pub(super) fn id_key(id: &RawValue) -> String {
     serde_json::from_str::<Value>(id.get()).map_or_else(|_| id.get().to_owned(), |value| value.to_string())
 }
 
-/// Why the bridge has no answer from the server.
+/// Why there is no response from the server.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Failure {
-    /// The stable word of `error.data.kind`.
-    pub(super) kind: &'static str,
-    /// Whether the same call may succeed later.
+    /// Its line in the table of errors.
+    pub(super) kind: Kind,
+    /// Whether a retry may succeed.
     pub(super) retryable: bool,
-    /// What was wrong and what to do.
+    /// What is wrong and what to do.
     pub(super) message: String,
-    /// More for the client's eyes.
+    /// Further members of `error.data`.
     pub(super) more: Vec<(&'static str, Value)>,
 }
 
 impl Failure {
-    pub(super) fn new(kind: &'static str, retryable: bool, message: impl Into<String>) -> Self {
+    pub(super) fn new(kind: Kind, retryable: bool, message: impl Into<String>) -> Self {
         Self { kind, retryable, message: message.into(), more: Vec::new() }
     }
 
     /// The error as a response to `id`.
-    fn response(&self, code: i64, id: Option<&RawValue>) -> String {
-        let mut data = json!({ "kind": self.kind, "retryable": self.retryable });
+    fn response(&self, id: Option<&RawValue>) -> String {
+        let code = codes::row(self.kind, Door::Session, Revision::Early).code;
+        let mut data = json!({ "kind": self.kind.word(), "retryable": self.retryable });
         if let Some(members) = data.as_object_mut() {
-            // The server's own, where it has spoken, replaces this one.
+            // The server's request id in `more`, if any, replaces this one.
             members.insert("request_id".to_owned(), json!(base::RequestId::next().as_str()));
             members.extend(self.more.iter().map(|(name, value)| ((*name).to_owned(), value.clone())));
         }
@@ -110,37 +114,31 @@ impl Failure {
         format!(r#"{{"jsonrpc":"2.0","id":{},"error":{error}}}"#, id.map_or("null", RawValue::get))
     }
 
-    /// The line for one request, or for each of a batch.
+    /// The error line for a request, or for every request of a batch.
     pub(super) fn line(&self, ids: &[&RawValue], is_batch: bool) -> String {
-        const INTERNAL: i64 = -32603;
-        let responses = ids.iter().map(|id| self.response(INTERNAL, Some(id))).collect::<Vec<_>>();
+        let responses = ids.iter().map(|id| self.response(Some(id))).collect::<Vec<_>>();
         if is_batch { format!("[{}]", responses.join(",")) } else { responses.join("") }
     }
 
-    /// The line for something that could not be read at all.
+    /// The error line for input that cannot be parsed.
     pub(super) fn parse_error(&self) -> String {
-        const PARSE_ERROR: i64 = -32700;
-        self.response(PARSE_ERROR, None)
+        self.response(None)
     }
 }
 
-/// The failure that an HTTP status stands for, when the body is no JSON-RPC.
-pub(super) fn failure_of(status: u16, said: Option<&str>, retry_after: Option<u64>, request_id: Option<String>) -> Failure {
-    let said = said.unwrap_or("no reason given");
+/// Converts an HTTP error without a JSON-RPC body.
+pub(super) fn failure_of(status: u16, reason: Option<&str>, retry_after: Option<u64>, request_id: Option<String>) -> Failure {
+    let reason = reason.unwrap_or("no reason given");
     let mut failure = match status {
-        401 => Failure::new(
-            "not_permitted",
-            false,
-            "the session has ended or its key was revoked (401): start `toolcrib stdio` anew",
-        ),
-        403 => Failure::new("not_permitted", false, format!("the server refuses this session (403 {said})")),
-        404 => Failure::new("not_found", false, "the server does not know this session (404): start `toolcrib stdio` anew"),
-        410 => Failure::new("not_found", false, "the session has ended (410): start `toolcrib stdio` anew"),
-        413 => Failure::new("too_large", false, format!("the message is too large for the server (413 {said})")),
-        429 => Failure::new("unavailable", true, "too many requests (429): wait and try again"),
-        500 => Failure::new("internal", false, "the call failed inside the server (500)"),
-        502..=504 => Failure::new("unavailable", true, format!("the server cannot be used now ({status})")),
-        _ => Failure::new("internal", false, format!("the server answered {status} ({said})")),
+        401 => Failure::new(Kind::NotPermitted, false, "session ended or key revoked (401); restart `toolcrib stdio`"),
+        403 => Failure::new(Kind::NotPermitted, false, format!("the server refused this session (403 {reason})")),
+        404 => Failure::new(Kind::NotFound, false, "session not found (404); restart `toolcrib stdio`"),
+        410 => Failure::new(Kind::NotFound, false, "session ended (410); restart `toolcrib stdio`"),
+        413 => Failure::new(Kind::TooLarge, false, format!("the message is too large for the server (413 {reason})")),
+        429 => Failure::new(Kind::Unavailable, true, "too many requests (429); wait and try again"),
+        500 => Failure::new(Kind::Internal, false, "internal server error (500)"),
+        502..=504 => Failure::new(Kind::Unavailable, true, format!("the server is unavailable ({status}); try again later")),
+        _ => Failure::new(Kind::Internal, false, format!("unexpected server response: {status} ({reason})")),
     };
     failure.more.extend(retry_after.map(|seconds| ("retry_after_seconds", json!(seconds))));
     failure.more.extend(request_id.map(|id| ("request_id", json!(id))));
@@ -159,7 +157,7 @@ mod tests {
     }
 
     #[test]
-    fn lines_are_told_apart() {
+    fn kinds_of_lines_are_distinguished() {
         assert!(
             matches!(Line::read(r#" {"jsonrpc":"2.0","id":1,"method":"ping"}"#), Line::Message(e) if e.id.unwrap().get() == "1")
         );
@@ -174,7 +172,7 @@ mod tests {
     }
 
     #[test]
-    fn initialize_agrees_on_a_version() {
+    fn initialize_negotiates_a_version() {
         let negotiates = |line: &'static str| match Line::read(line) {
             Line::Message(envelope) => envelope.negotiates(),
             other => panic!("{other:?}"),
@@ -186,7 +184,7 @@ mod tests {
     }
 
     #[test]
-    fn cancellations_name_their_request() {
+    fn cancellation_gives_the_request_id() {
         let cancels = |line: &'static str| match Line::read(line) {
             Line::Message(envelope) => envelope.cancels(),
             other => panic!("{other:?}"),
@@ -202,7 +200,7 @@ mod tests {
     }
 
     #[test]
-    fn failures_are_answers_with_the_callers_id() {
+    fn failures_are_responses_with_the_request_id() {
         let id: &RawValue = serde_json::from_str("\"\\u0061\"").unwrap();
         let failure = failure_of(429, Some("Too many requests"), Some(3), Some("req_1".into()));
         let line = failure.line(&[id], false);
@@ -213,9 +211,15 @@ mod tests {
             json!({"kind": "unavailable", "retryable": true, "retry_after_seconds": 3, "request_id": "req_1"})
         );
         assert!(failure_of(410, None, None, None).message.contains("ended"));
+        for (status, code) in
+            [(401, -32003), (403, -32003), (404, -32000), (410, -32000), (413, -32000), (500, -32603), (503, -32603)]
+        {
+            let value: Value = serde_json::from_str(&failure_of(status, None, None, None).line(&[id], false)).unwrap();
+            assert_eq!(value["error"]["code"], code, "{status}: the code of the kind in the table");
+        }
         let two: Value = serde_json::from_str(&failure.line(&[id, id], true)).unwrap();
         assert_eq!(two.as_array().unwrap().len(), 2);
-        let parse: Value = serde_json::from_str(&Failure::new("parse_error", false, "x").parse_error()).unwrap();
+        let parse: Value = serde_json::from_str(&Failure::new(Kind::ParseError, false, "x").parse_error()).unwrap();
         assert_eq!((&parse["id"], &parse["error"]["code"]), (&Value::Null, &json!(-32700)));
     }
 }

@@ -1,5 +1,5 @@
-//! `toolcrib stdio`: the stdio door. A bridge between lines on stdin and stdout and the session door over HTTP, so that both
-//! are the same door. Nothing but the protocol is ever written to stdout.
+//! `toolcrib stdio`: MCP over stdin and stdout. It forwards each line to the session door over HTTP, so that both doors behave the
+//! same. Only protocol messages are written to stdout.
 
 mod bridge;
 mod events;
@@ -29,24 +29,24 @@ use bridge::Bridge;
 use session::Session;
 use upstream::Upstream;
 
-/// A stretch of stdin that is read at once.
+/// Size of the read buffer for stdin.
 const READ_BYTES: usize = 64 * 1024;
 
-/// The stdio door.
+/// Serves MCP over stdio.
 #[derive(Args, Debug)]
 pub(crate) struct StdioArgs {
     #[command(flatten)]
     server: ServerArgs,
 
-    /// Org, by id or slug [default: the key's; `default` with the instance admin's key]
+    /// Org, by id or slug [default: the key's org; `default` with the instance admin's key]
     #[arg(long, env = "TOOLCRIB_ORG", value_name = "ORG", help_heading = "Server")]
     org: Option<String>,
 
-    /// Settings of the embedded server [default: toolcrib.toml in the data folder]
+    /// Settings file of the embedded server [default: toolcrib.toml in the data folder]
     #[arg(long, env = "TOOLCRIB_CONFIG", value_name = "FILE", help_heading = "Server")]
     config: Option<PathBuf>,
 
-    /// Refuse to start without a key of your own, instead of using the instance admin's from the data folder
+    /// Refuse to start without --key or TOOLCRIB_KEY, instead of using the instance admin's key
     #[arg(long, help_heading = "Server")]
     needs_key: bool,
 
@@ -58,9 +58,9 @@ pub(crate) struct StdioArgs {
 
 pub(crate) async fn run(args: StdioArgs) -> Result<()> {
     if args.needs_key && args.server.key.as_deref().is_none_or(str::is_empty) {
-        bail!("there is no key: set TOOLCRIB_KEY in the environment of the client that starts this program");
+        bail!("no key; set TOOLCRIB_KEY in the environment of the MCP client");
     }
-    let mut signals = Signals::listen()?;
+    let mut signals = Signals::listen()?.with_hangup()?;
     let opening = Upstream::open(args.server.clone(), args.config.clone());
     let upstream = tokio::select! {
         opened = opening => Arc::new(opened?),
@@ -74,7 +74,7 @@ pub(crate) async fn run(args: StdioArgs) -> Result<()> {
 async fn serve(args: &StdioArgs, upstream: &Arc<Upstream>, signals: &mut Signals) -> Result<()> {
     let session = Session::open(Arc::clone(upstream), args.org.clone(), &args.project, args.how.clone().for_a_client()).await?;
 
-    // The server has the last word on what is too large; this only bounds what is kept of a line.
+    // This only bounds memory. The server enforces the actual limit.
     let limits =
         upstream::settings(&args.server, args.config.as_ref()).map_or(Limits::default(), |settings| settings.server().limits);
     let http = http_client(&upstream.current().1.url)?;

@@ -1,5 +1,5 @@
-//! `Mcp-Param-…`: some tools want arguments in headers too, which their schema says. A client of stdio has no headers to send, so
-//! the bridge asks for the schemas, once, and sends them.
+//! `Mcp-Param-…` headers. The schema of a tool can require arguments as headers too. Stdio has no headers, so the bridge fetches
+//! the schemas once and adds the headers.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -13,10 +13,10 @@ use super::bridge::Bridge;
 use super::headers::encoded;
 use super::message::Envelope;
 
-/// Pages of `tools/list` that are read: far more than any server has.
+/// Maximum pages of `tools/list`, far more than any server has.
 const PAGES_MAX: usize = 100;
 
-/// A call of a tool.
+/// A tool call.
 #[derive(Debug, Deserialize)]
 pub(super) struct ToolCall {
     name: String,
@@ -25,7 +25,7 @@ pub(super) struct ToolCall {
 }
 
 impl ToolCall {
-    /// The call that a message is, if it is one.
+    /// The tool call in a message, if it is one.
     pub(super) fn of(message: &Envelope<'_>) -> Option<Self> {
         if message.method.as_deref() != Some("tools/call") {
             return None;
@@ -34,7 +34,7 @@ impl ToolCall {
     }
 }
 
-/// What is known of the tools by name: which of their arguments are headers.
+/// The header parameters of each known tool, by name.
 #[derive(Default)]
 pub(super) struct Parameters(Mutex<HashMap<String, Arc<ToolHeaders>>>);
 
@@ -47,24 +47,24 @@ impl Parameters {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).extend(tools);
     }
 
-    /// Forgets a tool, which may have another schema by now; whether it was known.
+    /// Forgets a tool whose schema may have changed. Returns whether it was known.
     pub(super) fn forget(&self, tool: &ToolCall) -> bool {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).remove(&tool.name).is_some()
     }
 }
 
 impl Bridge {
-    /// The headers that a call needs beside those of every message.
+    /// The additional headers of a tool call.
     pub(super) async fn headers_of(&self, call: &ToolCall) -> HeaderMap {
         let known = match self.parameters.known(&call.name) {
             Some(known) => known,
             None => self.learn(&call.name).await,
         };
-        let said = known.of_arguments(call.arguments.as_ref()).into_iter();
-        said.filter_map(|(name, value)| Some((name, HeaderValue::from_str(&encoded(&value)).ok()?))).collect()
+        let headers = known.of_arguments(call.arguments.as_ref()).into_iter();
+        headers.filter_map(|(name, value)| Some((name, HeaderValue::from_str(&encoded(&value)).ok()?))).collect()
     }
 
-    /// Asks for the schemas of all tools. One that is not listed wants nothing, as far as anyone can know.
+    /// Fetches the schemas of all tools. A tool that is not listed gets no headers.
     async fn learn(&self, tool: &str) -> Arc<ToolHeaders> {
         let mut cursor = None::<String>;
         for _ in 0..PAGES_MAX {

@@ -1,6 +1,7 @@
-//! The session behind the bridge. When its time is over, another takes its place, out of the client's sight.
+//! The session behind the bridge. When it expires, the bridge opens another one without the client noticing.
 
 use std::sync::{Arc, Mutex as Lock, PoisonError};
+use std::time::Duration;
 
 use anyhow::Result;
 use base::{Clock, Timestamp};
@@ -12,7 +13,12 @@ use crate::client::{Api, ApiError, encode};
 use crate::opening::{Opened, SessionArgs};
 use crate::workplace::{Project, ProjectArg, Workplace};
 
-/// A session that can be opened again.
+/// How long the end waits for a server that is down. A client does not wait long for this process.
+const END_WAIT: Duration = Duration::from_secs(3);
+/// How long the end waits if it may have to start a server.
+const EMBED_WAIT: Duration = Duration::from_secs(15);
+
+/// A session that can be replaced.
 pub(super) struct Session {
     upstream: Arc<Upstream>,
     org: Option<String>,
@@ -23,7 +29,7 @@ pub(super) struct Session {
 }
 
 impl Session {
-    /// Opens the first.
+    /// Opens the first session.
     pub(super) async fn open(
         upstream: Arc<Upstream>,
         org: Option<String>,
@@ -38,13 +44,13 @@ impl Session {
         Ok(Arc::new(Self { upstream, org, project, how, now, opening: Mutex::default() }))
     }
 
-    /// The session as it is now, and the how manieth that is.
+    /// The current session and its number.
     pub(super) fn current(&self) -> (u64, Arc<Opened>) {
         self.now.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// Puts another in the place of the `seen`th, if that one's time is over; whether there is another now. One that somebody
-    /// has ended stays ended.
+    /// Replaces session number `seen` if it has expired, or if the server no longer has it. Returns whether there is a new session. A
+    /// session that was ended explicitly is not replaced.
     pub(super) async fn renew(&self, seen: u64) -> bool {
         let _turn = self.opening.lock().await;
         let (number, old) = self.current();
@@ -60,34 +66,35 @@ impl Session {
         };
         match opened.await {
             Ok(Some(opened)) => {
-                tracing::info!(session = opened.id, expired = old.id, "the session had expired; this one takes its place");
+                tracing::info!(session = opened.id, expired = old.id, "session expired; opened a new one");
                 *self.now.lock().unwrap_or_else(PoisonError::into_inner) = (seen + 1, Arc::new(opened));
                 true
             }
             Ok(None) => false,
             Err(error) => {
-                tracing::warn!("{:#}", error.context("the session has expired and no other can be opened"));
+                tracing::warn!("{:#}", error.context("session expired, and a new one cannot be opened"));
                 false
             }
         }
     }
 
-    /// Ends it, wherever the server is by now. A failure is told, not returned: all answers were given.
+    /// Ends the session, on another server if the first one is gone. A failure is only logged, because all responses were sent.
     pub(super) async fn end(&self) {
-        let (session, org) = (self.current().1, self.org.as_deref());
-        let ended = async {
-            let seen = self.upstream.current().0;
-            let place = workplace(&self.upstream, org).await?;
-            match place.end_session(&session.id, None).await {
-                Err(_) if self.upstream.renew(seen).await.is_ok() => {
-                    workplace(&self.upstream, org).await?.end_session(&session.id, None).await
-                }
-                ended => ended,
-            }
+        let seen = self.upstream.current().0;
+        let patience = if self.upstream.may_embed() { EMBED_WAIT } else { END_WAIT };
+        let ended = match self.end_here().await {
+            Err(_) if self.upstream.renew(seen, patience).await => self.end_here().await,
+            ended => ended,
         };
-        if let Err(error) = ended.await {
+        if let Err(error) = ended {
             tracing::warn!("{error:#}");
         }
+    }
+
+    /// Ends the session on the current server.
+    async fn end_here(&self) -> Result<()> {
+        let place = workplace(&self.upstream, self.org.as_deref()).await?;
+        place.end_session(&self.current().1.id, None).await
     }
 }
 
@@ -95,14 +102,19 @@ async fn workplace(upstream: &Upstream, org: Option<&str>) -> Result<Workplace> 
     Workplace::at(Api::new(upstream.current().1)?, org, false).await
 }
 
-/// Whether a session's time is over. The server knows; a key that may not ask must trust its own clock.
+/// Whether a session has expired, or the server no longer has it, for example after a restore. Asks the server, or uses the local
+/// clock if the key may not read sessions.
 async fn has_expired(place: &Workplace, session: &Opened) -> Result<bool> {
-    match place.api.get(&place.path(&format!("/sessions/{}", encode(&session.id)))).await {
-        Ok(answer) => Ok(answer.pointer("/session/state").and_then(Value::as_str) == Some("expired")),
-        Err(error) if error.downcast_ref::<ApiError>().is_some_and(|refusal| refusal.status.as_u16() == 403) => {
+    let error = match place.api.get(&place.path(&format!("/sessions/{}", encode(&session.id)))).await {
+        Ok(answer) => return Ok(answer.pointer("/session/state").and_then(Value::as_str) == Some("expired")),
+        Err(error) => error,
+    };
+    match error.downcast_ref::<ApiError>().map(|refusal| refusal.status.as_u16()) {
+        Some(403) => {
             let expires_at = Timestamp::parse_rfc3339(&session.expires_at);
             Ok(expires_at.is_some_and(|expires_at| expires_at <= Clock::system().now()))
         }
-        Err(error) => Err(error),
+        Some(404) => Ok(true),
+        _ => Err(error),
     }
 }

@@ -1,4 +1,4 @@
-//! Checkpoints that the server writes by itself, and what they show.
+//! Checkpoints that the server writes on its own schedule.
 
 use serde_json::json;
 
@@ -6,14 +6,14 @@ use super::Export;
 use crate::support::{Crib, Engine, Terminal, both_engines};
 
 both_engines! {
-    async fn each_trail_that_moved_gets_a_line_and_a_cut_tail_shows(engine: Engine) {
+    async fn changed_trails_get_a_checkpoint_and_a_truncated_trail_fails(engine: Engine) {
         let elsewhere = tempfile::tempdir().unwrap();
         let folder = elsewhere.path().join("checkpoints");
         let crib = Crib::start_with(engine, |config| config.audit_checkpoints = Some(folder.clone())).await;
         let (ours, theirs) = (crib.tenant().await, crib.tenant().await);
-        assert_eq!(crib.write_checkpoints().await, 3, "ours, theirs, and the org `default`");
+        assert_eq!(crib.write_checkpoints().await, 3, "two tenants and the org `default`");
         ours.session().await.call("bricks.list", json!({})).await.result();
-        assert_eq!(crib.write_checkpoints().await, 1, "only of what has moved");
+        assert_eq!(crib.write_checkpoints().await, 1, "only the changed trail");
         assert_eq!(crib.write_checkpoints().await, 0);
         let lines = |org: &str| std::fs::read_to_string(folder.join(format!("{org}.jsonl"))).unwrap().lines().count();
         assert_eq!((lines(&ours.org), lines(&theirs.org)), (2, 1));
@@ -26,7 +26,7 @@ both_engines! {
         };
         let mut export = Export::of(&ours).await;
         assert!(verify(&export).await.ok().contains("the checkpoint matches"));
-        // The last line counts the call, which is gone: the first line alone would not tell.
+        // Only the last checkpoint covers the removed call. The first one still matches.
         let kept = export.lines.lines().count() - 2;
         export.lines = export.lines.lines().take(kept).map(|line| format!("{line}\n")).collect();
         assert!(export.verify(None).is_valid());

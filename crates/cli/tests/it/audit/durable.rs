@@ -1,4 +1,4 @@
-//! No acknowledged call without its entry, and no entry without an outcome, whatever happens to the process.
+//! After a crash, every acknowledged call has one entry, and every entry has an outcome.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -11,7 +11,7 @@ use crate::support::{Engine, Place, both_engines};
 
 const CALLERS: usize = 50;
 
-/// Callers that read and write until the server is gone, and tell of each call that was acknowledged.
+/// Starts callers that read and write until the server stops. The channel yields the id of each acknowledged request.
 fn callers(client: &Arc<Client>) -> mpsc::UnboundedReceiver<String> {
     let (acknowledged, received) = mpsc::unbounded_channel();
     for number in 0..CALLERS {
@@ -32,14 +32,14 @@ fn callers(client: &Arc<Client>) -> mpsc::UnboundedReceiver<String> {
 }
 
 both_engines! {
-    async fn kill_nine_leaves_every_acknowledged_call_on_an_unbroken_record(engine: Engine) {
+    async fn kill_nine_loses_no_entry_of_an_acknowledged_call(engine: Engine) {
         let place = Place::new(engine);
         for round in 0..rounds(10) {
             let process = place.start().await;
             let client = Arc::new(Client::new(&process, &format!("round {round}")).await);
             let mut received = callers(&client);
             let mut acknowledged = BTreeSet::new();
-            // Killed in the middle of it, later in each round.
+            // Each round kills the server a little later.
             while acknowledged.len() < 150 + 41 * (round as usize % 8) {
                 acknowledged.insert(received.recv().await.unwrap());
             }
@@ -48,17 +48,17 @@ both_engines! {
                 acknowledged.insert(request);
             }
             let process = place.start().await;
-            let client = Arc::into_inner(client).expect("the callers are done").on(&process);
+            let client = Arc::into_inner(client).expect("all callers have stopped").on(&process);
             let export = client.export().await;
             export.verified();
-            let mut told: BTreeMap<String, u32> = BTreeMap::new();
+            let mut recorded: BTreeMap<String, u32> = BTreeMap::new();
             for entry in export.entries().iter().filter(|entry| entry["entityType"] == "tool") {
                 assert!(entry["payload"]["outcome"].is_string(), "{entry}");
-                *told.entry(entry["requestId"].as_str().unwrap().to_owned()).or_default() += 1;
+                *recorded.entry(entry["requestId"].as_str().unwrap().to_owned()).or_default() += 1;
             }
-            let lost: Vec<_> = acknowledged.iter().filter(|request| !told.contains_key(*request)).collect();
+            let lost: Vec<_> = acknowledged.iter().filter(|request| !recorded.contains_key(*request)).collect();
             assert!(lost.is_empty(), "round {round}: {} of {} have no entry", lost.len(), acknowledged.len());
-            assert!(told.values().all(|count| *count == 1), "one entry for each call");
+            assert!(recorded.values().all(|count| *count == 1), "a call has more than one entry");
             process.kill_nine().await;
         }
     }

@@ -1,4 +1,4 @@
-//! Every call and every change is an entry, and says who did what, with what outcome.
+//! Every call and every change is an audit entry: who did what, and with what outcome.
 
 use reqwest::Method;
 use serde_json::{Value, json};
@@ -8,7 +8,7 @@ use crate::menu::{Need, ROUTES, Things};
 use crate::support::{Crib, Engine, both_engines, call, request};
 
 both_engines! {
-    async fn every_call_is_on_the_record_with_its_outcome(engine: Engine) {
+    async fn every_call_is_recorded_with_its_outcome(engine: Engine) {
         let crib = Crib::start(engine).await;
         let tenant = crib.tenant().await;
         let session = tenant.session_with(json!({"workType": "feature"})).await;
@@ -26,9 +26,9 @@ both_engines! {
         ];
         for (reply, event_type, tool, kind) in calls {
             let request = reply.header("x-request-id").unwrap();
-            let told = tenant.trail(&format!("requestId={request}")).await;
-            assert_eq!(told.len(), 1, "{tool}: {told:?}");
-            let (event, payload) = (&told[0], &told[0]["payload"]);
+            let entries = tenant.trail(&format!("requestId={request}")).await;
+            assert_eq!(entries.len(), 1, "{tool}: {entries:?}");
+            let (event, payload) = (&entries[0], &entries[0]["payload"]);
             assert_eq!((&event["eventType"], &event["entityType"], &event["entityId"]), (&json!(event_type), &json!("tool"), &json!(tool)));
             assert_eq!(event["workspaceId"], tenant.org);
             assert_eq!(payload["error"]["kind"], kind.map_or(Value::Null, Value::from), "{event}");
@@ -37,30 +37,30 @@ both_engines! {
             }
             assert!(payload["durationMs"].as_f64().unwrap() >= 0.0 && payload["startedAt"].is_string());
         }
-        let told = tenant.trail("entityId=bricks.list&eventType=call.completed").await;
-        assert_eq!((&told[0]["actorType"], &told[0]["actorId"]), (&json!("session"), &json!(session.id)));
-        assert_eq!(told[0]["payload"]["decision"]["policies"], json!(["starter#own-tools"]));
-        assert_eq!(told[0]["payload"]["decision"]["policySet"].as_str().unwrap().len(), 64);
-        let told = tenant.trail(&format!("actorId={}", limited.id)).await;
-        assert!(told.iter().any(|event| event["actorType"] == "agent" && event["payload"]["door"] == "agent"));
+        let entries = tenant.trail("entityId=bricks.list&eventType=call.completed").await;
+        assert_eq!((&entries[0]["actorType"], &entries[0]["actorId"]), (&json!("session"), &json!(session.id)));
+        assert_eq!(entries[0]["payload"]["decision"]["policies"], json!(["starter#own-tools"]));
+        assert_eq!(entries[0]["payload"]["decision"]["policySet"].as_str().unwrap().len(), 64);
+        let entries = tenant.trail(&format!("actorId={}", limited.id)).await;
+        assert!(entries.iter().any(|event| event["actorType"] == "agent" && event["payload"]["door"] == "agent"));
         Export::of(&tenant).await.verified();
     }
 
-    async fn a_name_that_no_tool_has_is_kept_short_and_printable(engine: Engine) {
+    async fn unknown_tool_name_is_recorded_short_and_printable(engine: Engine) {
         let crib = Crib::start(engine).await;
         let tenant = crib.tenant().await;
         let session = tenant.session().await;
         for name in [format!("no\u{0}{}", "x".repeat(5_000)), "\u{1b}[2J".to_owned(), "é".repeat(70_000)] {
             let reply = session.call(&name, json!({})).await;
             assert_eq!(reply.error_code(), -32601);
-            let told = tenant.trail(&format!("requestId={}", reply.header("x-request-id").unwrap())).await;
-            let kept = told[0]["entityId"].as_str().unwrap();
+            let entries = tenant.trail(&format!("requestId={}", reply.header("x-request-id").unwrap())).await;
+            let kept = entries[0]["entityId"].as_str().unwrap();
             assert!(kept.chars().count() <= 120 && !kept.chars().any(char::is_control), "{kept:?}");
         }
         Export::of(&tenant).await.verified();
     }
 
-    async fn arguments_are_on_the_record_as_a_digest_that_only_equal_arguments_share(engine: Engine) {
+    async fn arguments_are_recorded_as_a_digest_per_org(engine: Engine) {
         let crib = Crib::start(engine).await;
         let (tenant, other) = (crib.tenant().await, crib.tenant().await);
         let secret = "the launch code is 0000";
@@ -70,30 +70,31 @@ both_engines! {
             session.call("bricks.create_draft", brick(prompt)).await.result();
         }
         other.session().await.call("bricks.create_draft", brick(secret)).await.result();
-        // The order of members and the spelling of the message make no difference.
+        // Member order and whitespace do not change the digest.
         let spaced = format!(
             r#"{{"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {{"name": "bricks.create_draft", "arguments": {{ "type": "boolean", "name": "b", "evaluation_prompt": "{secret}" }} }} }}"#
         );
         session.raw(spaced).await.result();
         let digests = async |tenant: &crate::support::Tenant<'_>| -> Vec<String> {
-            let told = tenant.trail("entityId=bricks.create_draft").await;
-            told.iter().map(|event| event["payload"]["argumentsDigest"].as_str().unwrap().to_owned()).collect()
+            let entries = tenant.trail("entityId=bricks.create_draft").await;
+            entries.iter().map(|event| event["payload"]["argumentsDigest"].as_str().unwrap().to_owned()).collect()
         };
         let ours = digests(&tenant).await;
         assert_eq!((&ours[0], &ours[2]), (&ours[3], &ours[3]));
         assert_ne!(ours[1], ours[3]);
-        assert_ne!(digests(&other).await[0], ours[3], "another org's digest tells nothing");
+        assert_ne!(digests(&other).await[0], ours[3], "each org has its own digests");
         for tenant in [&tenant, &other] {
             assert!(!Export::of(tenant).await.lines.contains("launch code"));
         }
     }
 
-    async fn every_route_that_changes_something_is_on_the_record(engine: Engine) {
+    async fn every_changing_route_is_recorded(engine: Engine) {
         let crib = Crib::start(engine).await;
         let tenant = crib.tenant().await;
         let owner = tenant.person("owner").await;
-        // What asks a question and changes nothing, and what belongs to no org or opens its own login.
+        // These routes belong to no org, or record a login.
         let silent = ["/api/agents/authenticate", "/api/console/login", "/api/console/logout", "/api/orgs"];
+        // These routes only ask.
         let questions = ["/api/audit/verify", "/policy/check", "/policy/explain", "/memory/search", "/graph/search"];
         for (index, row) in ROUTES.iter().filter(|row| row.changes()).enumerate() {
             if silent.contains(&row.path) || questions.iter().any(|question| row.path.ends_with(question)) {
@@ -106,10 +107,10 @@ both_engines! {
                 _ => owner.api(row.method(), &path, body).await,
             };
             assert!((200..300).contains(&reply.status), "{} {path}: {} {}", row.method, reply.status, reply.text);
-            let told = tenant.trail(&format!("requestId={}", reply.header("x-request-id").unwrap())).await;
-            assert!(!told.is_empty(), "{} {} left no trace", row.method, row.path);
+            let entries = tenant.trail(&format!("requestId={}", reply.header("x-request-id").unwrap())).await;
+            assert!(!entries.is_empty(), "{} {} left no entry", row.method, row.path);
             let actor = if row.need == Need::InstanceAdmin { "instance_admin" } else { "user" };
-            assert!(told.iter().all(|event| event["actorType"] == actor), "{told:?}");
+            assert!(entries.iter().all(|event| event["actorType"] == actor), "{entries:?}");
         }
         let export = Export::of(&tenant).await;
         export.verified();
@@ -118,66 +119,67 @@ both_engines! {
         }
     }
 
-    async fn what_is_promoted_with_a_kit_is_told_and_what_changes_nothing_is_not(engine: Engine) {
+    async fn bricks_published_with_a_kit_are_recorded_and_repeats_are_not(engine: Engine) {
         let crib = Crib::start(engine).await;
         let tenant = crib.tenant().await;
         let owner = tenant.person("owner").await;
         let session = tenant.session().await;
         let opened = tenant.trail("eventType=session.opened").await;
         let key = opened[0]["payload"]["keyId"].as_str().unwrap().to_owned();
-        let things = Things::make_but_a_person(&tenant, "kit").await;
+        let things = Things::make_without_user(&tenant, "kit").await;
         let brick = json!({"name": "second", "type": "boolean", "evaluation_prompt": "?"});
         let called = session.call("bricks.create_draft", brick).await;
         let request = called.header("x-request-id").unwrap().to_owned();
         let second = called.result()["structuredContent"]["brick_id"].as_str().unwrap().to_owned();
-        assert_eq!(tenant.trail(&format!("requestId={request}")).await[0]["payload"]["keyId"], key, "the session's own key");
+        assert_eq!(tenant.trail(&format!("requestId={request}")).await[0]["payload"]["keyId"], key, "the key that opened the session");
         let decide = async |path: String, body| owner.api(Method::POST, &path, body).await.expect_success();
         decide(format!("/api/bricks/{}/publish", things.brick), None).await;
         decide(format!("/api/kits/{}/versions", things.kit), Some(json!({"brick_ids": [things.brick, second]}))).await;
         let request = decide(format!("/api/kits/{}/publish", things.kit), None).await;
-        let told = tenant.trail(&format!("requestId={request}")).await;
-        let told: Vec<_> = told.iter().rev().map(|event| (event["eventType"].as_str().unwrap(), &event["entityId"])).collect();
-        assert_eq!(told, [("kit.published", &json!(things.kit)), ("brick.published", &json!(second))], "the first was published before");
+        let entries = tenant.trail(&format!("requestId={request}")).await;
+        let entries: Vec<_> = entries.iter().rev().map(|event| (event["eventType"].as_str().unwrap(), &event["entityId"])).collect();
+        let expected = [("kit.published", &json!(things.kit)), ("brick.published", &json!(second))];
+        assert_eq!(entries, expected, "the first was published earlier");
         for (kind, id) in [("brick", &second), ("kit", &things.kit)] {
             let request = decide(format!("/api/{kind}s/{id}/deprecate"), None).await;
             assert_eq!(tenant.trail(&format!("requestId={request}")).await.len(), 1, "{kind}");
             let request = decide(format!("/api/{kind}s/{id}/deprecate"), None).await;
-            assert!(tenant.trail(&format!("requestId={request}")).await.is_empty(), "{kind}: it was so already");
+            assert!(tenant.trail(&format!("requestId={request}")).await.is_empty(), "{kind}: deprecating twice changes nothing");
         }
     }
 
-    async fn credentials_at_work_are_on_the_record(engine: Engine) {
+    async fn logins_and_agent_tokens_are_recorded(engine: Engine) {
         let crib = Crib::start(engine).await;
         let tenant = crib.tenant().await;
         let agent = tenant.agent(&["*"], &["bricks.list"]).await;
-        let told = tenant.trail("eventType=agent.authenticated").await;
-        assert_eq!((&told[0]["actorId"], told[0]["requestId"].is_string()), (&json!(agent.id), true));
+        let entries = tenant.trail("eventType=agent.authenticated").await;
+        assert_eq!((&entries[0]["actorId"], entries[0]["requestId"].is_string()), (&json!(agent.id), true));
         let person = tenant.person("member").await;
         assert_eq!(tenant.trail("eventType=user.logged_in").await.len(), 1);
         assert_eq!(person.api(Method::POST, "/api/console/logout", None).await.status, 204);
         assert_eq!(tenant.trail("eventType=user.logged_out").await.len(), 1);
     }
 
-    async fn a_403_at_a_door_is_on_the_sessions_record_and_a_401_is_not(engine: Engine) {
+    async fn door_403_is_recorded_in_the_sessions_org_and_401_is_not(engine: Engine) {
         let crib = Crib::start(engine).await;
         let (ours, theirs) = (crib.tenant().await, crib.tenant().await);
         let session = theirs.session().await;
         let before = theirs.trail("").await.len();
-        let knock = async |key: &str| {
+        let post_with_key = async |key: &str| {
             let request = crib.http.post(format!("{}/api/mcp/{}", crib.url, session.id)).bearer_auth(key);
             crib.send(request.json(&call(1, "bricks.list", json!({})))).await
         };
-        assert_eq!(knock("rsk_live_nonsense").await.status, 401);
+        assert_eq!(post_with_key("rsk_live_nonsense").await.status, 401);
         assert_eq!(theirs.trail("").await.len(), before);
-        let refused = knock(&ours.key).await;
+        let refused = post_with_key(&ours.key).await;
         assert_eq!(refused.status, 403);
-        let told = theirs.trail("eventType=door.forbidden").await;
-        assert_eq!((&told[0]["entityId"], &told[0]["actorType"]), (&json!(session.id), &json!("key")));
-        assert_eq!(told[0]["requestId"], refused.header("x-request-id").unwrap());
+        let entries = theirs.trail("eventType=door.forbidden").await;
+        assert_eq!((&entries[0]["entityId"], &entries[0]["actorType"]), (&json!(session.id), &json!("key")));
+        assert_eq!(entries[0]["requestId"], refused.header("x-request-id").unwrap());
         assert!(ours.trail("eventType=door.forbidden").await.is_empty());
     }
 
-    async fn filters_combine_and_time_bounds_hold(engine: Engine) {
+    async fn filters_combine_and_time_bounds_apply(engine: Engine) {
         let clock = base::Clock::manual(base::Timestamp::from_ms(1_800_000_000_000));
         let crib = Crib::start_with(engine, |config| config.clock = clock.clone()).await;
         let tenant = crib.tenant().await;

@@ -1,4 +1,4 @@
-//! Every step of the store fails once: whatever was answered is on the record, nothing stands half, and the server goes on.
+//! Every step of the store fails once. Each answered request is recorded, no change is half done, and the server continues.
 
 use std::collections::BTreeSet;
 
@@ -9,10 +9,10 @@ use store::Faults;
 use super::Export;
 use crate::support::{Crib, Engine, Reply, Session, Tenant, both_engines};
 
-/// More steps than the script takes by far.
+/// Far more steps than the script takes.
 const STEPS_MAX: u32 = 1_000;
 
-/// What came of a script: each request's id, and whether it was answered as it is on a good day.
+/// The results of a script: a name, the request's id, and whether the answer is the same as without faults.
 struct Answers(Vec<(&'static str, String, bool)>);
 
 impl Answers {
@@ -26,7 +26,7 @@ impl Answers {
     }
 }
 
-/// A read, an effect, a refusal, and changes by a manager.
+/// Runs a read, a write, a refusal, a failure, and management calls.
 async fn script(tenant: &Tenant<'_>, session: &Session<'_>) -> Answers {
     let mut answers = Answers(Vec::new());
     let kind = |reply: &Reply| serde_json::from_str::<Value>(&reply.text).unwrap()["error"]["data"]["kind"].clone();
@@ -55,30 +55,30 @@ async fn script(tenant: &Tenant<'_>, session: &Session<'_>) -> Answers {
     answers
 }
 
-/// What stands now is what the trail tells of.
+/// Checks that the stored state matches the audit trail.
 async fn check(tenant: &Tenant<'_>, answers: &Answers, step: u32) {
     let export = Export::of(tenant).await;
     let entries = export.entries();
     assert_eq!(export.verified(), entries.len() as u64, "step {step}");
     assert_eq!(entries[0]["sequenceNumber"], 1);
-    let told: BTreeSet<(&str, &str)> =
+    let on_record: BTreeSet<(&str, &str)> =
         entries.iter().filter_map(|entry| Some((entry["requestId"].as_str()?, entry["eventType"].as_str()?))).collect();
     for (what, request, is_good) in answers.0.iter().filter(|(what, _, _)| *what != "checkpoint") {
-        let has_entry = told.iter().any(|(of, _)| of == request);
-        assert!(has_entry || !is_good, "step {step}: {what} was answered and is not on the record");
+        let has_entry = on_record.iter().any(|(of, _)| of == request);
+        assert!(has_entry || !is_good, "step {step}: {what} was answered and not recorded");
     }
     let list = async |path: &str, member: &str, pointer: &str, value: &str| {
         let listed = tenant.crib.api(Method::GET, path, &tenant.key, None).await.expect(200);
         listed[member].as_array().unwrap().iter().filter(|item| item.pointer(pointer) == Some(&json!(value))).count()
     };
     let org = format!("/api/org/{}", tenant.org);
-    for (what, event, stands) in [
+    for (what, event, stored) in [
         ("effect", "call.completed", list("/api/bricks", "bricks", "/brick_name", "n").await),
         ("policy", "policy.saved", list(&format!("{org}/policies"), "policies", "/id", "p").await),
         ("key", "key.minted", list(&format!("{org}/keys"), "keys", "/name", "minted").await),
     ] {
-        let is_told = told.contains(&(answers.request(what), event));
-        assert_eq!(stands, usize::from(is_told), "step {step}: {what} stands without its entry, or the other way round");
+        let is_recorded = on_record.contains(&(answers.request(what), event));
+        assert_eq!(stored, usize::from(is_recorded), "step {step}: {what} without its entry, or an entry without {what}");
     }
     let keys = tenant.audit("keys").await.expect(200)["keys"].as_array().unwrap().len();
     let rotations = entries.iter().filter(|entry| entry["eventType"] == "audit.key_rotated").count();
@@ -86,7 +86,7 @@ async fn check(tenant: &Tenant<'_>, answers: &Answers, step: u32) {
 }
 
 both_engines! {
-    async fn whichever_step_of_the_store_fails_the_record_holds(engine: Engine) {
+    async fn record_stays_complete_whichever_store_step_fails(engine: Engine) {
         let faults = Faults::on_demand();
         let crib = Crib::start_with(engine, |config| config.faults = faults.clone()).await;
         let mut failed = 0;
@@ -98,15 +98,15 @@ both_engines! {
             let happened = faults.calm();
             check(&tenant, &answers, step).await;
             let bad = answers.0.iter().filter(|(_, _, is_good)| !is_good).count();
-            assert!(bad <= 1, "step {step}: one fault costs one answer: {:?}", answers.0);
+            assert!(bad <= 1, "step {step}: one fault fails more than one answer: {:?}", answers.0);
             failed += bad;
             if !happened {
                 assert_eq!(bad, 0, "{:?}", answers.0);
                 break;
             }
-            assert!(step < STEPS_MAX, "there is no end to it");
+            assert!(step < STEPS_MAX, "the script takes too many steps");
         }
-        // Some of the faults hit what runs beside the script, which tries again.
+        // Some faults hit background work, which retries.
         assert!(failed > 20, "only {failed} answers failed");
     }
 }

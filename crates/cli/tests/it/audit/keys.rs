@@ -1,4 +1,4 @@
-//! Signing keys: published for everyone, rotated by the old one, revoked with a reason, never in the clear at rest.
+//! Signing keys: public keys are served to everyone, the old key signs a rotation, and a revocation has a reason.
 
 use reqwest::Method;
 use serde_json::json;
@@ -39,7 +39,7 @@ both_engines! {
         }
     }
 
-    async fn the_old_key_signs_the_new_one_in_and_what_was_signed_stays_valid(engine: Engine) {
+    async fn old_key_signs_the_rotation_and_old_signatures_stay_valid(engine: Engine) {
         let crib = Crib::start(engine).await;
         let tenant = crib.tenant().await;
         let session = tenant.session().await;
@@ -53,7 +53,7 @@ both_engines! {
         export.verified();
         let rotated = export.entries().into_iter().find(|entry| entry["eventType"] == "audit.key_rotated").unwrap();
         assert_eq!((&rotated["kid"], &rotated["payload"]["newKid"]), (&json!(first), &json!(second)));
-        // Revoking the one that signs puts another in its place first.
+        // Revoking the active key first rotates it.
         let revoked = post(&format!("keys/{second}/revoke"), Some(json!({"reason": "laptop lost"}))).await.expect(200);
         assert!(revoked["key"]["revokedAt"].is_string());
         session.call("bricks.list", json!({})).await.result();

@@ -1,4 +1,4 @@
-//! The audit trail over the wire: what is on it, that it is whole, and that anyone can verify it.
+//! The audit trail over HTTP: its entries, its completeness, and its verification.
 
 mod checkpoints;
 mod durable;
@@ -17,7 +17,7 @@ use serde_json::Value;
 
 use crate::support::{Reply, Tenant};
 
-/// An org's trail as an auditor gets it.
+/// An org's exported trail and public keys.
 pub(crate) struct Export {
     pub(crate) lines: String,
     pub(crate) jwks: String,
@@ -42,7 +42,7 @@ impl Export {
         verifier.finish()
     }
 
-    /// Verifies it and says how many entries there are.
+    /// Asserts that the export is valid. Returns the number of entries.
     #[track_caller]
     pub(crate) fn verified(&self) -> u64 {
         let report = self.verify(None);
@@ -51,13 +51,13 @@ impl Export {
     }
 }
 
-/// The org's public keys, as everyone gets them.
+/// The response with the org's public keys.
 pub(crate) async fn jwks(tenant: &Tenant<'_>, suffix: &str) -> Reply {
     let path = format!("{}/.well-known/audit-keys/{}{suffix}", tenant.crib.url, tenant.org);
     tenant.crib.send(tenant.crib.http.get(path)).await
 }
 
-/// What the server finds when it verifies what it has stored: nothing bad.
+/// Asserts that the server's own verification finds the trail valid. Returns its report.
 pub(crate) async fn verified(tenant: &Tenant<'_>) -> Value {
     let report = tenant.crib.api(Method::POST, "/api/audit/verify", &tenant.key, None).await.expect(200);
     assert_eq!(report["valid"], true, "{report}");

@@ -1,4 +1,4 @@
-//! The trail read onward from a number, as whoever follows it does.
+//! Reading the trail forward from a sequence number, as `audit list --follow` does.
 
 use reqwest::Method;
 use serde_json::Value;
@@ -6,7 +6,7 @@ use serde_json::Value;
 use crate::support::{Crib, Engine, both_engines};
 
 both_engines! {
-    async fn the_trail_is_read_on_from_a_number(engine: Engine) {
+    async fn trail_is_read_forward_from_a_sequence_number(engine: Engine) {
         let crib = Crib::start(engine).await;
         let tenant = crib.tenant().await;
         let ask = async |query: &str| crib.api(Method::GET, &format!("/api/audit{query}"), &tenant.key, None).await;

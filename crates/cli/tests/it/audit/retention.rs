@@ -1,4 +1,4 @@
-//! Old entries go, and what is left is still a trail that anyone can verify.
+//! Pruning removes old entries, and the rest of the trail still verifies.
 
 use std::num::NonZero;
 
@@ -14,7 +14,7 @@ use crate::support::{Crib, Engine, Reply, Tenant, both_engines, call};
 
 const DAY_MS: i64 = 86_400_000;
 
-/// A server whose time the test moves.
+/// A server with a manual clock.
 async fn crib_at(engine: Engine, change: impl FnOnce(&mut server::Config)) -> (Crib, Clock) {
     let clock = Clock::manual(Timestamp::from_ms(1_800_000_000_000));
     let time = clock.clone();
@@ -32,15 +32,15 @@ async fn prune(tenant: &Tenant<'_>, before: Timestamp) -> Reply {
     tenant.crib.api(Method::POST, &path, &tenant.crib.admin_key, Some(body)).await
 }
 
-/// Makes more entries than two transactions of a pruning remove, and lets them grow old. Says the number of the last.
-async fn grow_old(tenant: &Tenant<'_>, clock: &Clock) -> u64 {
+/// Adds more entries than two transactions of a pruning remove, and ages them. Returns the last one's sequence number.
+async fn add_old_entries(tenant: &Tenant<'_>, clock: &Clock) -> u64 {
     let session = tenant.session().await;
     for _ in 0..3 {
         let batch: Vec<_> = (0..400).map(|id| call(id, "bricks.list", json!({}))).collect();
         assert_eq!(session.rpc(&json!(batch)).await.status, 200);
         clock.advance_ms(60_000);
     }
-    // Costs are up to date when they are asked for, so the relay finds nothing left to write.
+    // Reading costs brings them up to date, so the relay has nothing left to write.
     tenant.get("costs").await.expect(200);
     let last = tenant.trail("").await[0]["sequenceNumber"].as_u64().unwrap();
     clock.advance_ms(10 * DAY_MS);
@@ -48,12 +48,12 @@ async fn grow_old(tenant: &Tenant<'_>, clock: &Clock) -> u64 {
     last
 }
 
-async fn announcements(tenant: &Tenant<'_>) -> Vec<Value> {
+async fn prunings(tenant: &Tenant<'_>) -> Vec<Value> {
     tenant.trail("eventType=audit.pruned").await
 }
 
 both_engines! {
-    async fn what_is_left_verifies_and_says_what_is_gone(engine: Engine) {
+    async fn pruned_trail_verifies_and_records_the_pruning(engine: Engine) {
         let (crib, clock) = crib_at(engine, |_| ()).await;
         let tenant = crib.tenant().await;
         let checkpoint = async || Checkpoint::parse(tenant.audit("checkpoint").await.text.as_bytes()).unwrap();
@@ -72,22 +72,22 @@ both_engines! {
         assert_eq!(report["firstSequence"], first, "{report}");
         let export = Export::of(&tenant).await;
         export.verified();
-        assert_eq!(export.entries()[0], whole.entries()[old.size as usize], "what is left is as it was");
-        let told = announcements(&tenant).await;
-        assert_eq!(told.len(), 1);
-        let payload = &told[0]["payload"];
+        assert_eq!(export.entries()[0], whole.entries()[old.size as usize], "the remaining entries are unchanged");
+        let recorded_prunings = prunings(&tenant).await;
+        assert_eq!(recorded_prunings.len(), 1);
+        let payload = &recorded_prunings[0]["payload"];
         assert_eq!((&payload["throughSequence"], &payload["headHash"]), (&json!(old.size), &json!(old.head_hash)));
-        assert_eq!((&told[0]["actorType"], told[0]["requestId"].is_string()), (&json!("instance_admin"), true));
-        // A checkpoint in what is gone says nothing about what is left, and is no alarm; later ones count as before.
+        assert_eq!((&recorded_prunings[0]["actorType"], recorded_prunings[0]["requestId"].is_string()), (&json!("instance_admin"), true));
+        // A checkpoint inside the pruned part is no alarm. Later checkpoints still match.
         assert_eq!(export.verify(Some(older)).checkpoint, Some(AtCheckpoint::BeginsLater));
         assert_eq!(export.verify(Some(old)).checkpoint, Some(AtCheckpoint::Matches));
         assert_eq!(export.verify(Some(late)).checkpoint, Some(AtCheckpoint::Matches));
 
-        // Nothing is left to do, and nothing is said of it.
+        // A second pruning removes nothing and records nothing.
         assert_eq!(prune(&tenant, clock.now().plus_ms(-DAY_MS)).await.expect(200)["removed"], 0);
-        assert_eq!(announcements(&tenant).await.len(), 1);
-        assert_eq!(prune(&tenant, clock.now().plus_ms(DAY_MS)).await.status, 400, "a time that is yet to come");
-        // The announcement at least is left.
+        assert_eq!(prunings(&tenant).await.len(), 1);
+        assert_eq!(prune(&tenant, clock.now().plus_ms(DAY_MS)).await.status, 400, "a time in the future");
+        // The newest `audit.pruned` entry always remains.
         clock.advance_ms(DAY_MS);
         let pruned = prune(&tenant, clock.now()).await.expect(200);
         assert!(pruned["removed"].as_u64() > Some(0), "{pruned}");
@@ -96,16 +96,16 @@ both_engines! {
         let kinds: Vec<_> = left.entries().iter().map(|entry| entry["eventType"].as_str().unwrap().to_owned()).collect();
         assert_eq!(kinds, ["audit.pruned", "audit.exported"]);
 
-        // Whoever cuts a head off without a word is found out.
+        // A trail whose start was deleted without a pruning fails.
         crib.tamper("DELETE FROM audit_events WHERE org_id = ?1 AND event_type = 'audit.pruned'", &tenant.org).await;
         let cut = Export::of(&tenant).await.verify(None).broken_at.unwrap();
         assert_eq!(cut.reason, Reason::MissingStart, "{cut:?}");
     }
 
-    async fn nothing_goes_that_a_webhook_has_yet_to_deliver(engine: Engine) {
+    async fn pruning_keeps_entries_that_a_webhook_must_still_deliver(engine: Engine) {
         let (crib, clock) = crib_at(engine, |_| ()).await;
         let tenant = crib.tenant().await;
-        // Nobody is there to take it.
+        // This receiver does not exist.
         let hook = json!({"url": "https://nobody.invalid/", "events": ["session.opened"]});
         let hook = tenant.post("webhooks", hook).await.expect(201)["webhook"]["id"].as_str().unwrap().to_owned();
         let made = tenant.trail("").await.len() as u64;
@@ -115,18 +115,18 @@ both_engines! {
         let pruned = prune(&tenant, clock.now().plus_ms(-DAY_MS)).await.expect(200);
         assert_eq!((&pruned["removed"], &pruned["heldBy"]), (&json!(made), &json!(hook)), "{pruned}");
         verified(&tenant).await;
-        // Disabled, it gets none of it any more.
+        // A disabled webhook holds nothing back.
         tenant.api(Method::PATCH, &format!("webhooks/{hook}"), Some(json!({"disabled": true}))).await.expect(200);
         let pruned = prune(&tenant, clock.now().plus_ms(-DAY_MS)).await.expect(200);
         assert_eq!((&pruned["removed"], &pruned["heldBy"]), (&json!(2), &json!(null)), "{pruned}");
         verified(&tenant).await;
     }
 
-    async fn a_pruning_that_breaks_off_anywhere_leaves_a_trail_that_verifies(engine: Engine) {
+    async fn interrupted_pruning_leaves_a_valid_trail(engine: Engine) {
         let faults = Faults::on_demand();
         let (crib, clock) = crib_at(engine, |config| config.faults = faults.clone()).await;
         let tenant = crib.tenant().await;
-        let mut old = grow_old(&tenant, &clock).await;
+        let mut old = add_old_entries(&tenant, &clock).await;
         let (mut step, mut taken) = (1, 0);
         loop {
             faults.fail(step);
@@ -135,10 +135,10 @@ both_engines! {
             assert_eq!(verified(&tenant).await["valid"], true, "step {step}");
             match (happened, reply.status) {
                 (true, 200) => {
-                    // The relay, which looks at the trail by itself, ran into the fault instead: the same again.
+                    // The fault hit the relay, which reads the trail in the background: repeat the step.
                     taken += 1;
-                    assert!(taken < 20, "the relay has better things to do");
-                    old = grow_old(&tenant, &clock).await;
+                    assert!(taken < 20, "the relay took too many faults");
+                    old = add_old_entries(&tenant, &clock).await;
                 }
                 (true, _) => step += 1,
                 (false, status) => {
@@ -149,11 +149,11 @@ both_engines! {
         }
         assert!(step > 6, "{step}");
         assert_eq!(verified(&tenant).await["firstSequence"], old + 1);
-        assert_eq!(announcements(&tenant).await.len(), 1, "what was announced is finished, not announced again");
+        assert_eq!(prunings(&tenant).await.len(), 1, "a retry finishes the recorded pruning and records no other");
         Export::of(&tenant).await.verified();
     }
 
-    async fn only_an_owner_and_the_operator_prune_and_never_what_is_young(engine: Engine) {
+    async fn only_owner_and_operator_prune_and_young_entries_stay(engine: Engine) {
         let (crib, clock) = crib_at(engine, |config| config.audit_keep_days_min = 30).await;
         let tenant = crib.tenant().await;
         clock.advance_ms(40 * DAY_MS);
@@ -174,16 +174,16 @@ both_engines! {
                 assert!(reply.text.contains("the last 30 days") && reply.text.contains("--audit-keep-days-min"), "{}", reply.text);
             }
         }
-        assert_eq!(first().await, Some(1), "nothing is gone");
+        assert_eq!(first().await, Some(1), "nothing was removed");
         let pruned = owner.api(Method::POST, path, body(30)).await.expect(200);
         assert!(pruned["removed"].as_u64() > Some(0), "{pruned}");
-        assert_eq!(announcements(&tenant).await[0]["actorId"], owner.id);
-        assert!(tenant.trail("eventType=user.logged_in").await.len() == 2, "what is younger stays");
+        assert_eq!(prunings(&tenant).await[0]["actorId"], owner.id);
+        assert!(tenant.trail("eventType=user.logged_in").await.len() == 2, "younger entries remain");
         clock.advance_ms(31 * DAY_MS);
         assert!(prune(&tenant, clock.now().plus_ms(-30 * DAY_MS)).await.expect(200)["removed"].as_u64() > Some(0));
     }
 
-    async fn trails_are_not_kept_for_less_than_the_least(engine: Engine) {
+    async fn retention_below_the_minimum_is_refused(engine: Engine) {
         let folder = tempfile::TempDir::with_prefix("toolcrib-it-").unwrap();
         let mut config = server::Config::new(folder.path().join("data"));
         assert_eq!(config.audit_keep_days_min, 30);
@@ -192,14 +192,14 @@ both_engines! {
             config.database_url = Some(testkit::postgres::fresh_database());
         }
         config.audit_keep_days = NonZero::new(29);
-        let refusal = crate::support::start_server(config.clone()).await.err().expect("it is refused");
+        let refusal = crate::support::start_server(config.clone()).await.err().expect("the start is refused");
         assert!(refusal.message().contains("--audit-keep-days-min"), "{}", refusal.message());
-        assert!(!folder.path().join("data").exists(), "nothing was made");
+        assert!(!folder.path().join("data").exists(), "a refused start creates no data folder");
         config.audit_keep_days_min = 29;
-        crate::support::start_server(config).await.expect("it starts").stop().await;
+        crate::support::start_server(config).await.expect("the server starts").stop().await;
     }
 
-    async fn an_operator_says_how_long_trails_are_kept(engine: Engine) {
+    async fn operator_sets_how_long_trails_are_kept(engine: Engine) {
         let (crib, clock) = crib_at(engine, |config| config.audit_keep_days = NonZero::new(30)).await;
         let (ours, theirs) = (crib.tenant().await, crib.tenant().await);
         clock.advance_ms(29 * DAY_MS);
@@ -209,10 +209,10 @@ both_engines! {
         assert!(crib.sweep().await.audit_entries > 0);
         for tenant in [&ours, &theirs] {
             assert_ne!(verified(tenant).await["firstSequence"], 1);
-            let told = announcements(tenant).await;
-            assert_eq!((told.len(), &told[0]["actorType"]), (1, &json!("system")));
+            let recorded_prunings = prunings(tenant).await;
+            assert_eq!((recorded_prunings.len(), &recorded_prunings[0]["actorType"]), (1, &json!("system")));
         }
-        assert_eq!(crib.sweep().await.audit_entries, 0, "once a day");
-        assert_eq!(ours.trail("eventType=session.opened").await.len(), 1, "what is younger stays");
+        assert_eq!(crib.sweep().await.audit_entries, 0, "retention runs once a day");
+        assert_eq!(ours.trail("eventType=session.opened").await.len(), 1, "younger entries remain");
     }
 }

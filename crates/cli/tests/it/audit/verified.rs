@@ -1,4 +1,4 @@
-//! Whoever tampers with the rows is found out: the server says where, and so does the export.
+//! Verification finds tampered rows, in the server and in the export.
 
 use ::audit::Checkpoint;
 use reqwest::Method;
@@ -12,7 +12,7 @@ async fn verify(tenant: &Tenant<'_>) -> serde_json::Value {
 }
 
 both_engines! {
-    async fn the_trail_has_no_gap_and_checks_out(engine: Engine) {
+    async fn trail_has_no_gap_and_verifies(engine: Engine) {
         let crib = Crib::start(engine).await;
         let tenant = crib.tenant().await;
         let session = tenant.session().await;
@@ -26,14 +26,14 @@ both_engines! {
         let export = Export::of(&tenant).await;
         let numbers: Vec<_> = export.entries().iter().map(|entry| entry["sequenceNumber"].as_u64().unwrap()).collect();
         assert_eq!(numbers, (1..=numbers.len() as u64).collect::<Vec<_>>());
-        assert_eq!(export.entries().last().unwrap()["eventType"], "audit.exported", "that it was read is on it too");
+        assert_eq!(export.entries().last().unwrap()["eventType"], "audit.exported", "the export itself is recorded");
         assert_eq!(export.verified(), numbers.len() as u64);
         let report = verify(&tenant).await;
         assert_eq!((&report["valid"], &report["firstSequence"], &report["brokenAt"]), (&json!(true), &json!(1), &json!(null)), "{report}");
         assert_eq!(export.entries()[0]["prevHash"], "0".repeat(64));
     }
 
-    async fn a_cut_tail_shows_against_a_checkpoint_kept_elsewhere(engine: Engine) {
+    async fn truncated_trail_contradicts_a_saved_checkpoint(engine: Engine) {
         let crib = Crib::start(engine).await;
         let tenant = crib.tenant().await;
         tenant.session().await.call("bricks.list", json!({})).await.result();
@@ -43,11 +43,11 @@ both_engines! {
         assert!(export.verify(Some(checkpoint())).is_valid());
         let cut: Vec<_> = export.lines.lines().take(3).map(str::to_owned).collect();
         export.lines = cut.join("\n") + "\n";
-        assert!(export.verify(None).is_valid(), "the chain alone cannot tell");
+        assert!(export.verify(None).is_valid(), "the chain alone does not show a missing end");
         assert!(!export.verify(Some(checkpoint())).is_valid());
     }
 
-    async fn a_changed_a_swapped_and_a_lost_row_are_named(engine: Engine) {
+    async fn changed_swapped_and_lost_rows_are_located(engine: Engine) {
         for (tampering, broken) in [
             ("UPDATE audit_events SET actor_id = 'someone else' WHERE org_id = ?1 AND sequence = 3", 3),
             ("UPDATE audit_events SET payload = '{}' WHERE org_id = ?1 AND sequence = 2", 2),

@@ -1,4 +1,4 @@
-//! Listing and calling agree, whatever scopes meet whatever allowlist.
+//! Listing and calling agree for every combination of scopes and allowlist.
 
 use std::collections::BTreeSet;
 
@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use crate::menu::TOOLS;
 use crate::support::{Crib, Engine, both_engines, call, request};
 
-/// Of the scopes that tools take: none, all, each alone, all but each; `*`; and scopes that no tool takes.
+/// Sets of the scopes that tools need: none, all, each alone, all but one; then `*`, and scopes that no tool needs.
 fn scope_sets() -> Vec<Vec<&'static str>> {
     let scopes: Vec<_> = TOOLS.iter().map(|row| row.scope).collect::<BTreeSet<_>>().into_iter().collect();
     let but = |left_out: &str| scopes.iter().copied().filter(|scope| *scope != left_out).collect::<Vec<_>>();
@@ -17,7 +17,7 @@ fn scope_sets() -> Vec<Vec<&'static str>> {
     sets
 }
 
-/// No list at all, an empty one, everything, each tool alone in its other spelling, and everything but each tool.
+/// No list, an empty list, all tools, each tool alone in its other spelling, and all tools but one.
 fn allowlists() -> Vec<Option<Vec<String>>> {
     let names: Vec<String> = TOOLS.iter().map(|row| row.name.to_owned()).collect();
     let mut lists = vec![None, Some(Vec::new()), Some(names.clone())];
@@ -28,7 +28,7 @@ fn allowlists() -> Vec<Option<Vec<String>>> {
     lists
 }
 
-/// What the contract lets such a caller see.
+/// The tools that such a caller may see.
 fn expected(scopes: &[&str], allowlist: Option<&[String]>) -> Vec<&'static str> {
     let visible = TOOLS.iter().filter(|row| scopes.contains(&"*") || scopes.contains(&row.scope));
     let named =
@@ -36,13 +36,13 @@ fn expected(scopes: &[&str], allowlist: Option<&[String]>) -> Vec<&'static str> 
     visible.map(|row| row.name).filter(|name| named(name)).collect()
 }
 
-/// A listing and a call of every tool in one batch. Arguments that no tool takes tell who got as far as the schema.
+/// One batch: `tools/list` and a call of every tool. The arguments are invalid, so a permitted call fails at the schema.
 fn everything() -> String {
     let calls = TOOLS.iter().map(|row| call(row.name, row.name, json!({"nonsense": 1})));
     Value::from_iter([request("list", "tools/list", json!({}))].into_iter().chain(calls)).to_string()
 }
 
-/// What was listed, and what could have been called.
+/// The listed tools, and the tools whose call was permitted.
 #[track_caller]
 fn seen(answers: &Value, refusal: i64) -> (Vec<&str>, Vec<&str>) {
     let listed = answers[0]["result"]["tools"].as_array().unwrap().iter().map(|tool| tool["name"].as_str().unwrap());
@@ -55,7 +55,7 @@ fn seen(answers: &Value, refusal: i64) -> (Vec<&str>, Vec<&str>) {
 }
 
 both_engines! {
-    async fn a_session_is_listed_exactly_what_it_can_call(engine: Engine) {
+    async fn session_lists_exactly_the_tools_it_can_call(engine: Engine) {
         let crib = Crib::start(engine).await;
         let tenant = crib.tenant().await;
         let mut sessions = Vec::new();
@@ -73,7 +73,7 @@ both_engines! {
         }
     }
 
-    async fn an_agent_is_listed_exactly_what_it_can_call(engine: Engine) {
+    async fn agent_lists_exactly_the_tools_it_can_call(engine: Engine) {
         let crib = Crib::start(engine).await;
         let tenant = crib.tenant().await;
         let body = json!({"name": "agent", "projectId": tenant.project, "scopes": [], "tools": []});
@@ -81,7 +81,7 @@ both_engines! {
         let path = format!("agents/{}", agent.id);
         let message: Value = serde_json::from_str(&everything()).unwrap();
         for scopes in scope_sets() {
-            // An agent's list is always explicit.
+            // An agent always has an allowlist.
             for tools in allowlists().into_iter().flatten() {
                 let change = json!({"scopes": scopes, "tools": tools});
                 tenant.api(Method::PATCH, &path, Some(change)).await.expect(200);

@@ -1,4 +1,4 @@
-//! Every route × every way to be refused, and the one right that lets a caller pass.
+//! Every route × every caller that it refuses, and every caller that it admits.
 
 use reqwest::RequestBuilder;
 use serde_json::Value;
@@ -31,7 +31,7 @@ impl Caller<'_> {
     }
 }
 
-/// Everyone who may be tried.
+/// The callers of the tables.
 struct Everyone<'c> {
     ours: &'c Tenant<'c>,
     theirs: &'c Tenant<'c>,
@@ -57,7 +57,7 @@ impl<'c> Everyone<'c> {
         }
     }
 
-    /// Who is refused on `row`, and how.
+    /// The callers that `row` refuses, with the status.
     fn refused<'a>(&'a self, row: &RouteRow, lacking: &'a str) -> Vec<(&'static str, Caller<'a>, u16)> {
         use Caller::{Bearer, Forged, Nobody, Person};
         let unknown = "rsk_live_0000000000000000000000000000000000000000000000000000000000000000";
@@ -67,7 +67,7 @@ impl<'c> Everyone<'c> {
             ("an unknown key", Bearer(unknown), 401),
             ("an agent's token", Bearer(&self.token), 401),
         ];
-        // Only a login shows who someone is; before a key, these routes have nobody to refuse.
+        // A login route takes no key, so every key is an unknown credential there.
         let known = if row.need == Need::Login { 401 } else { 403 };
         refused.push(("a session's key", Bearer(&self.session_key), known));
         if row.changes() && row.need != Need::InstanceAdmin {
@@ -112,7 +112,7 @@ impl<'c> Everyone<'c> {
     }
 }
 
-/// Everything an org's own key can read of it.
+/// Everything that an org's key can list.
 async fn snapshot(tenant: &Tenant<'_>) -> Vec<Value> {
     let mut seen = Vec::new();
     for list in ["", "/projects", "/keys", "/sessions", "/agents", "/users"] {
@@ -132,7 +132,7 @@ fn every_route_has_a_row() {
 }
 
 both_engines! {
-    async fn every_route_is_refused_in_every_way(engine: Engine) {
+    async fn every_route_refuses_every_wrong_caller(engine: Engine) {
         let crib = Crib::start(engine).await;
         let (ours, theirs) = (crib.tenant().await, crib.tenant().await);
         let everyone = Everyone::of(&ours, &theirs).await;
@@ -159,16 +159,16 @@ both_engines! {
             }
         }
         assert!(refusals > 200, "{refusals}");
-        assert_eq!(snapshot(&ours).await, before, "what was refused changed nothing");
+        assert_eq!(snapshot(&ours).await, before, "a refused call changed something");
     }
 
-    async fn every_route_lets_in_who_has_the_right(engine: Engine) {
+    async fn every_route_admits_every_right_caller(engine: Engine) {
         let crib = Crib::start_with(engine, |config| config.limits.login_failures_per_minute = 1_000).await;
         let (ours, theirs) = (crib.tenant().await, crib.tenant().await);
         let everyone = Everyone::of(&ours, &theirs).await;
         for (index, row) in ROUTES.iter().enumerate() {
             let exact = match row.need {
-                // Whoever adds people hands out what those people then have.
+                // A caller that adds users needs the scopes of their role too.
                 Need::Scope("users:write") => ours.key_with(&[&["users:write"], &MEMBER[..]].concat()).await,
                 Need::Scope(scope) => ours.key_with(&[scope]).await,
                 Need::Known => ours.key_with(&[]).await,
@@ -177,7 +177,7 @@ both_engines! {
             let (exact, admin_key) = (Caller::Bearer(&exact), Caller::Bearer(&crib.admin_key));
             let (owner, admin, member) = (&everyone.owner, &everyone.admin, &everyone.member);
             let (owner, admin, member) = (Caller::Person(owner), Caller::Person(admin), Caller::Person(member));
-            let let_in = match row.need {
+            let admitted = match row.need {
                 Need::Public => vec![Caller::Nobody, Caller::Bearer("nonsense")],
                 Need::InstanceAdmin => vec![admin_key],
                 Need::Known => vec![exact, admin_key, owner, admin, member],
@@ -185,14 +185,14 @@ both_engines! {
                 Need::Scope(_) => vec![exact, admin_key, owner, admin],
                 Need::Human => vec![owner, admin],
                 Need::Owner => vec![owner, admin_key],
-                // Logging out ends the login, so each of these is somebody's last word.
+                // Logging out ends the login, so these routes come last.
                 Need::Login => continue,
             };
-            for (number, caller) in let_in.iter().enumerate() {
+            for (number, caller) in admitted.iter().enumerate() {
                 let name = format!("t{index}x{number}");
                 let about_people = row.path.contains("{userId}");
                 let things =
-                    if about_people { Things::make(&ours, &name).await } else { Things::make_but_a_person(&ours, &name).await };
+                    if about_people { Things::make(&ours, &name).await } else { Things::make_without_user(&ours, &name).await };
                 let mut reply = caller.call(&crib, row, &things).await;
                 if matches!(caller, Caller::Bearer(key) if *key == crib.admin_key)
                     && !row.path.contains("{orgId}")
@@ -202,7 +202,7 @@ both_engines! {
                     reply = crib.api(row.method(), &path, &crib.admin_key, (row.body)(&things)).await;
                 }
                 let passed = (200..300).contains(&reply.status);
-                // Nobody has the credential that these two ask for in the body.
+                // Two public routes expect a credential in the body, which this caller lacks.
                 let asks = row.need == Need::Public && row.method == "POST" && reply.status == 401;
                 assert!(passed || asks, "{} {} by {number}: {} {}", row.method, row.path, reply.status, reply.text);
             }

@@ -1,4 +1,4 @@
-//! Every tool × every way to be refused, at both doors and in both eras, and success with exactly the tool's scope.
+//! Every tool × every caller that it refuses, at both doors and in both eras, and success with exactly the tool's scope.
 
 use base::{Clock, Timestamp};
 use reqwest::Method;
@@ -8,7 +8,7 @@ use super::all_but;
 use crate::menu::{TOOLS, Things, ToolRow, tools_that_differ};
 use crate::support::{Crib, Engine, Reply, Session, Tenant, both_engines, call, modern, request};
 
-/// A door and what is shown at it.
+/// A door and the credential to present.
 struct Way {
     name: &'static str,
     url: String,
@@ -47,7 +47,7 @@ fn text(value: &Value) -> String {
     value.as_str().unwrap().to_owned()
 }
 
-/// What the doors refuse before they look at the body, and how.
+/// The callers that the doors refuse before they read the body, with the status.
 async fn refused_at_the_door(ours: &Tenant<'_>, theirs: &Tenant<'_>, clock: &Clock) -> Vec<(Way, u16)> {
     let crib = ours.crib;
     let (session_door, agent_door) = (|id: &str| format!("{}/api/mcp/{id}", crib.url), format!("{}/api/mcp", crib.url));
@@ -72,12 +72,12 @@ async fn refused_at_the_door(ours: &Tenant<'_>, theirs: &Tenant<'_>, clock: &Clo
     ours.api(Method::DELETE, &format!("agents/{}", deleted.id), None).await.expect(204);
     let agent = ours.agent(&["*"], &[]).await;
 
-    // A key of its own is spent in one batch. It and the busy agent may call once a minute from then on.
+    // One batch uses up this key's burst. From then on, this key and the busy agent may call once a minute.
     let spent = ours.key_with(&["*"]).await;
     let note = json!({"jsonrpc": "2.0", "method": "notifications/initialized"});
     let batch = crib.http.post(&open).bearer_auth(&spent).body(Value::from(vec![note; BURST as usize]).to_string());
     assert_eq!(crib.send(batch).await.status, 202);
-    // The agent's token is charged to its rate.
+    // Issuing the token counts against the agent's rate limit.
     let busy = json!({"name": "busy", "scopes": ["*"], "tools": [], "rate_limit": {"per_minute": 1}});
     let busy = ours.agent_with(busy).await;
 
@@ -110,18 +110,18 @@ async fn refused_at_the_door(ours: &Tenant<'_>, theirs: &Tenant<'_>, clock: &Clo
     ]
 }
 
-fn words(status: u16) -> &'static str {
+fn error_text(status: u16) -> &'static str {
     match status {
         401 => "Unauthorized",
         403 => "Forbidden",
         404 => "Session not found",
         410 => "Session ended",
         429 => "Too many requests",
-        other => panic!("the doors do not say {other}"),
+        other => panic!("unexpected status {other}"),
     }
 }
 
-/// Who may use every other tool, and how they are refused this one.
+/// Callers that may use every tool but this one, with the error code.
 async fn refused_by_the_gate(ours: &Tenant<'_>, session: &Session<'_>, row: &ToolRow) -> Vec<(Way, i64)> {
     let agent_door = format!("{}/api/mcp", ours.crib.url);
     let names: Vec<&str> = TOOLS.iter().map(|row| row.name).collect();
@@ -139,8 +139,8 @@ async fn refused_by_the_gate(ours: &Tenant<'_>, session: &Session<'_>, row: &Too
     ]
 }
 
-/// Who may use this tool and nothing else.
-async fn let_in(ours: &Tenant<'_>, session: &Session<'_>, row: &ToolRow) -> [Way; 2] {
+/// Callers that may use only this tool.
+async fn admitted(ours: &Tenant<'_>, session: &Session<'_>, row: &ToolRow) -> [Way; 2] {
     let key = ours.key_with(&[row.scope]).await;
     let agent = ours.agent(&[row.scope], &[row.name]).await;
     let agent_door = format!("{}/api/mcp", ours.crib.url);
@@ -164,7 +164,7 @@ fn every_tool_has_a_row() {
 }
 
 both_engines! {
-    async fn every_tool_is_refused_in_every_way_and_let_in_by_its_scope(engine: Engine) {
+    async fn every_tool_refuses_wrong_callers_and_admits_its_scope(engine: Engine) {
         let clock = Clock::manual(Timestamp::from_ms(1_800_000_000_000));
         let crib = Crib::start_with(engine, |config| {
             config.clock = clock.clone();
@@ -182,15 +182,15 @@ both_engines! {
             for (way, status) in &at_the_door {
                 for message in [&legacy, &modern] {
                     if *status == 429 {
-                        // A minute may have passed since: this takes the call that it gave back.
+                        // If a minute has passed, one call is free again: use it up.
                         way.send(&crib, &request(1, "ping", json!({}))).await;
                     }
                     let reply = way.send(&crib, message).await;
-                    assert_eq!(reply.expect(*status), json!({"error": words(*status)}), "{}: {}", row.name, way.name);
+                    assert_eq!(reply.expect(*status), json!({"error": error_text(*status)}), "{}: {}", row.name, way.name);
                 }
             }
             for (way, code) in refused_by_the_gate(&ours, &session, row).await {
-                // The gate speaks before the schema does.
+                // Permission is checked before the schema.
                 let nonsense = calls(row.name, &json!({"nonsense": 1}));
                 for message in [&legacy, &modern].into_iter().chain(&nonsense) {
                     let error = way.send(&crib, message).await.error();
@@ -199,17 +199,17 @@ both_engines! {
                 }
                 assert!(!way.lists(&crib, row.name).await, "{}: {}", row.name, way.name);
             }
-            for way in let_in(&ours, &session, row).await {
+            for way in admitted(&ours, &session, row).await {
                 let bad = [json!({"nonsense": 1}), json!({"workspace_id": theirs.org}), json!([]), json!("x")];
                 for message in bad.iter().flat_map(|arguments| calls(row.name, arguments)) {
                     assert_eq!(way.send(&crib, &message).await.failed_code(), -32602, "{}: {message}", way.name);
                 }
             }
         }
-        assert_eq!(rows(&session).await, before, "what was refused changed nothing");
+        assert_eq!(rows(&session).await, before, "a refused call changed something");
 
         for row in TOOLS {
-            for way in let_in(&ours, &session, row).await {
+            for way in admitted(&ours, &session, row).await {
                 for name in [row.name.to_owned(), row.name.replace('.', "_")] {
                     for message in calls(&name, &(row.arguments)(&things)) {
                         let result = way.send(&crib, &message).await.result();

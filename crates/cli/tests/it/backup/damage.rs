@@ -1,4 +1,4 @@
-//! Backups that are not whole, keys that are not the right ones, and restores that were cut short.
+//! Damaged backups, wrong master keys, and interrupted restores.
 
 use std::path::Path;
 
@@ -8,7 +8,7 @@ use tokio::io::AsyncWriteExt;
 use super::{Keeper, Target, key_of, tables};
 use crate::support::{Crib, Engine, both_engines, eventually, in_time};
 
-/// A crib with something in it, and a backup of it.
+/// A crib with some data, and a backup of it.
 async fn backed_up(engine: Engine) -> (Crib, Keeper) {
     let crib = Crib::start(engine).await;
     let tenant = crib.tenant().await;
@@ -18,29 +18,32 @@ async fn backed_up(engine: Engine) -> (Crib, Keeper) {
     (crib, keeper)
 }
 
-/// Whether a restore has left nothing at all.
+/// Whether the restore created nothing.
 fn is_untouched(target: &Target) -> bool {
     !target.data().exists()
 }
 
 both_engines! {
-    async fn a_damaged_file_is_refused_and_changes_nothing(engine: Engine) {
+    async fn damaged_backup_is_refused_and_changes_nothing(engine: Engine) {
         let (crib, keeper) = backed_up(engine).await;
         let whole = std::fs::read(keeper.path("crib.backup")).unwrap();
         let target = Target::new(engine);
         let mut flipped = whole.clone();
         flipped[whole.len() / 2] ^= 4;
-        let damaged: [(&str, &[u8]); 5] = [
+        let damaged: [(&str, &[u8]); 6] = [
             ("flipped.backup", &flipped),
             ("cut.backup", &whole[..whole.len() - 1]),
             ("half.backup", &whole[..whole.len() / 2]),
             ("empty.backup", b""),
+            ("short.backup", b"hello\n"),
             ("other.backup", b"SQLite format 3\0 and so on"),
         ];
         for (file, bytes) in damaged {
             std::fs::write(keeper.path(file), bytes).unwrap();
             let said = keeper.run(&format!("backup verify {file}")).await;
             assert!(said.refused(1).contains("backup") && said.err.contains("damaged"), "{file}: {said:?}");
+            let is_other = ["empty.backup", "other.backup", "short.backup"].contains(&file);
+            assert_eq!(said.err.contains("not a Toolcrib backup"), is_other, "{file}: {said:?}");
             let said = keeper.run(&keeper.restore_line(file, &target, &key_of(&crib))).await;
             assert!(said.refused(1).contains("damaged") && is_untouched(&target), "{file}: {said:?}");
         }
@@ -53,22 +56,22 @@ both_engines! {
         let target = Target::new(engine);
         std::fs::write(keeper.path("wrong.key"), "ab".repeat(32)).unwrap();
         let said = keeper.run(&keeper.restore_line("crib.backup", &target, &keeper.path("wrong.key"))).await;
-        assert!(said.refused(1).contains("not the master key") && is_untouched(&target), "{said:?}");
+        assert!(said.refused(1).contains("wrong master key") && is_untouched(&target), "{said:?}");
         let said = keeper.run("backup verify crib.backup --master-key-file wrong.key").await;
-        assert!(said.refused(1).contains("not the master key"), "{said:?}");
+        assert!(said.refused(1).contains("wrong master key"), "{said:?}");
         let said = keeper.run(&format!("restore crib.backup {}", target.flags())).await;
         let words = said.refused(1);
         assert!(["--master-key-file", "TOOLCRIB_MASTER_KEY", "master.key"].iter().all(|word| words.contains(word)), "{words}");
         assert!(is_untouched(&target));
-        // One that lies where the server will look for it is found there.
+        // A key at the default path in the data folder is found.
         std::fs::create_dir(target.data()).unwrap();
         std::fs::copy(key_of(&crib), target.data().join("master.key")).unwrap();
         let said = keeper.run(&format!("restore crib.backup {}", target.flags())).await;
-        assert!(said.ok().contains("start it with: toolcrib serve"), "{said:?}");
+        assert!(said.ok().contains("start the server with: toolcrib serve"), "{said:?}");
         crib.stop().await;
     }
 
-    async fn a_trail_that_was_tampered_with_is_restored_only_when_asked_for(engine: Engine) {
+    async fn tampered_trail_is_restored_only_with_the_flag(engine: Engine) {
         let crib = Crib::start(engine).await;
         let tenant = crib.tenant().await;
         tenant.session().await.call("bricks.list", json!({})).await.result();
@@ -87,10 +90,10 @@ both_engines! {
         crib.stop().await;
     }
 
-    async fn a_restore_that_is_killed_leaves_nothing_that_looks_usable(engine: Engine) {
+    async fn killed_restore_leaves_no_usable_data(engine: Engine) {
         let (crib, keeper) = backed_up(engine).await;
         let (target, whole) = (Target::new(engine), std::fs::read(keeper.path("crib.backup")).unwrap());
-        // A pipe shows how far the restore is: it has taken all that was written, and waits for the rest.
+        // The restore reads from a pipe, so it waits for the last bytes when it is killed.
         let pipe = keeper.path("pipe");
         assert!(tokio::process::Command::new("mkfifo").arg(&pipe).status().await.unwrap().success());
         let mut restore = crate::support::Terminal::without_data(keeper.folder.path())
@@ -111,9 +114,9 @@ both_engines! {
         assert!(!target.data().join("toolcrib.db").exists() && !target.data().join("server.json").exists());
         if engine == Engine::Sqlite {
             let said = keeper.run(&format!("serve --listen 127.0.0.1:0 {}", target.flags())).await;
-            assert!(said.refused(1).contains("did not come to its end"), "{said:?}");
+            assert!(said.refused(1).contains("was interrupted"), "{said:?}");
         }
-        // Nothing is in the way of another.
+        // Another restore succeeds.
         keeper.run(&keeper.restore_line("crib.backup", &target, &key_of(&crib))).await.ok();
         assert!(!restoring.exists());
         let (one, other) = (keeper.back_up_target(&target, "again.backup").await, keeper.run("backup verify crib.backup --json").await);
@@ -124,27 +127,26 @@ both_engines! {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_backup_that_cannot_be_written_leaves_no_file() {
+async fn failed_backup_leaves_no_file() {
     let (crib, keeper) = backed_up(Engine::Sqlite).await;
     let place = super::place_of(&crib);
     let refused = keeper.run(&format!("backup crib.backup {place}")).await;
-    assert!(refused.refused(1).contains("exists already"), "{refused:?}");
+    assert!(refused.refused(1).contains("already exists"), "{refused:?}");
     let refused = keeper.run(&format!("backup nowhere/crib.backup {place}")).await;
-    assert!(refused.refused(1).contains("cannot be written"), "{refused:?}");
-    // A disk that is full after some bytes.
+    assert!(refused.refused(1).contains("there is no folder `nowhere`"), "{refused:?}");
+    // The file size limit stands for a full disk.
     std::fs::create_dir(keeper.path("small")).unwrap();
     let mut shell = tokio::process::Command::new("sh");
     let line = format!("trap '' XFSZ; ulimit -f 1; exec {} backup small {place}", crate::support::binary().display());
     shell.args(["-c", &line]).current_dir(keeper.folder.path());
     let said = crate::support::Said::by(shell).await;
-    assert!(said.refused(1).contains("cannot be written"), "{said:?}");
+    assert!(said.refused(1).contains("cannot write"), "{said:?}");
     assert_eq!(std::fs::read_dir(keeper.path("small")).unwrap().count(), 0);
     crib.stop().await;
 }
 
-/// A backup of nothing is no backup.
 #[tokio::test(flavor = "multi_thread")]
-async fn a_folder_without_data_is_no_source() {
+async fn folder_without_data_cannot_be_backed_up() {
     let keeper = Keeper::new();
     let said = keeper.run("backup crib.backup --data nowhere").await;
     assert!(said.refused(1).contains("there is no database"), "{said:?}");

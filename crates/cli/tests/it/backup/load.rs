@@ -1,4 +1,4 @@
-//! A backup while others write.
+//! Backups during concurrent writes.
 
 use std::collections::BTreeSet;
 use std::sync::Mutex;
@@ -12,7 +12,7 @@ use super::{Keeper, Target, key_of};
 use crate::support::{Crib, Engine, both_engines, eventually};
 
 both_engines! {
-    async fn what_was_acknowledged_before_a_backup_began_is_in_it(engine: Engine) {
+    async fn backup_holds_every_write_acknowledged_before_it_began(engine: Engine) {
         let crib = Crib::start(engine).await;
         let tenant = crib.tenant().await;
         let session = tenant.session().await;
@@ -26,7 +26,7 @@ both_engines! {
         }));
         let keeper = Keeper::new();
         let backups = async {
-            eventually("writers write", async || acknowledged.lock().unwrap().len() >= 100).await;
+            eventually("100 writes are acknowledged", async || acknowledged.lock().unwrap().len() >= 100).await;
             let mut before = Vec::new();
             for file in ["first.backup", "second.backup"] {
                 before.push(acknowledged.lock().unwrap().clone());
@@ -37,23 +37,23 @@ both_engines! {
         };
         let (_, before) = futures_util::join!(writers, backups);
         let all = acknowledged.lock().unwrap().len();
-        assert!(all > before[1].len(), "writers wrote during the backup");
+        assert!(all > before[1].len(), "no write happened during the backup");
         for (file, before) in ["first.backup", "second.backup"].into_iter().zip(before) {
             let target = Target::new(engine);
-            // This verifies the trail too, whose entries were written in the same transactions.
+            // A restore also verifies the trail, whose entries are in the same transactions as the bricks.
             keeper.run(&keeper.restore_line(file, &target, &key_of(&crib))).await.ok();
             let restored = target.start(&key_of(&crib)).await;
             let found = bricks(&restored, &tenant.key).await;
             let missing: Vec<_> = before.iter().filter(|id| !found.contains(*id)).collect();
             assert!(missing.is_empty(), "{file} lacks {missing:?}");
-            assert!(found.len() < all, "{file} is of a moment before the end");
+            assert!(found.len() < all, "{file} holds later writes");
             restored.stop().await;
         }
         crib.stop().await;
     }
 }
 
-/// Every brick there is.
+/// The ids of all bricks.
 async fn bricks(crib: &Crib, key: &str) -> BTreeSet<String> {
     let (mut found, mut cursor) = (BTreeSet::new(), String::new());
     loop {

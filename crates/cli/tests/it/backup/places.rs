@@ -1,4 +1,4 @@
-//! Where backups go and come from: folders, data that is there already, servers that run, data that has moved.
+//! Sources and destinations of backups: folders, existing data, running and stopped servers, moved data.
 
 use serde_json::json;
 
@@ -6,7 +6,7 @@ use super::{Keeper, Target, key_of, place_of};
 use crate::support::{Crib, Engine, both_engines};
 
 both_engines! {
-    async fn data_that_is_there_is_replaced_only_when_asked_for(engine: Engine) {
+    async fn existing_data_is_replaced_only_with_the_flag(engine: Engine) {
         let keeper = Keeper::new();
         let crib = Crib::start(engine).await;
         let (org, session) = {
@@ -22,7 +22,7 @@ both_engines! {
         let said = keeper.run(&format!("restore crib.backup {place} --replace")).await;
         assert!(said.refused(1).contains("another server uses the data folder"), "{said:?}");
         if let Some(url) = crib.database_url() {
-            // From another folder the database itself tells.
+            // From another folder, the restore sees the server's connections to the database.
             let elsewhere = Target { database_url: Some(url), ..Target::new(Engine::Sqlite) };
             let line = keeper.restore_line("crib.backup", &elsewhere, &key_of(&crib));
             let said = keeper.run(&format!("{line} --replace")).await;
@@ -33,7 +33,7 @@ both_engines! {
         let said = keeper.run(&format!("restore crib.backup {place}")).await;
         assert!(said.refused(1).contains("--replace"), "{said:?}");
         let said = keeper.run(&format!("restore crib.backup {place} --replace")).await;
-        assert_eq!(said.ok().contains("the data that was there before is in"), engine == Engine::Sqlite, "{said:?}");
+        assert_eq!(said.ok().contains("the previous data is in"), engine == Engine::Sqlite, "{said:?}");
 
         let restored = Crib::start_in(folder, Engine::Sqlite, |config| config.database_url = url).await;
         let door = format!("{}/api/mcp/{}", restored.url, session.0);
@@ -44,17 +44,17 @@ both_engines! {
         let recall = async |query: &str| ask("af_memory_recall", json!({"query": query, "workType": "chore"})).await;
         assert!(recall("Alpha").await.contains("Alpha was known"));
         assert!(!recall("Beta").await.contains("Beta came after"));
-        // What a cache of the rows before had at this number must not be taken for it.
+        // Change numbers repeat after a restore. A cache must not serve rows from before it.
         ask("af_memory_remember", json!({"content": "Gamma is new"})).await;
         assert!(recall("Gamma").await.contains("Gamma is new"));
         assert!(!recall("Beta").await.contains("Beta came after"));
-        assert_eq!(restored.rows("SELECT org_id FROM orgs WHERE org_id <> ?1", &org).await.len(), 1, "only what was there then");
+        assert_eq!(restored.rows("SELECT org_id AS value FROM orgs WHERE org_id <> ?1", &org).await.len(), 1, "only the orgs in the backup remain");
         restored.stop().await;
     }
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_folder_gets_a_file_named_after_the_time() {
+async fn backup_into_a_folder_is_named_after_the_time() {
     let crib = Crib::start(Engine::Sqlite).await;
     let keeper = Keeper::new();
     let made = keeper.back_up(&crib, ".").await;
@@ -63,9 +63,9 @@ async fn a_folder_gets_a_file_named_after_the_time() {
     crib.stop().await;
 }
 
-/// Whoever moved to PostgreSQL has an old file in the data folder, which is not the data any more.
+/// After a move to PostgreSQL, an outdated SQLite file remains in the data folder.
 #[tokio::test(flavor = "multi_thread")]
-async fn an_old_file_is_not_taken_for_the_data() {
+async fn leftover_sqlite_file_is_not_backed_up() {
     let keeper = Keeper::new();
     let crib = Crib::start(Engine::Sqlite).await;
     keeper.back_up(&crib, "crib.backup").await;
@@ -77,13 +77,13 @@ async fn an_old_file_is_not_taken_for_the_data() {
     let moved = Crib::start_in(folder, Engine::Sqlite, |config| config.database_url = Some(url.clone())).await;
     assert!(key.parent().unwrap().join("toolcrib.db").exists());
     let said = keeper.run(&format!("backup moved.backup {place}")).await;
-    assert!(said.refused(1).contains("keeps its data in PostgreSQL") && said.err.contains("--database-url"), "{said:?}");
+    assert!(said.refused(1).contains("uses PostgreSQL") && said.err.contains("--database-url"), "{said:?}");
     keeper.run(&format!("backup moved.backup {place} --database-url {url}")).await.ok();
     moved.stop().await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_server_that_is_stopped_is_backed_up_too() {
+async fn stopped_server_can_be_backed_up() {
     let keeper = Keeper::new();
     let crib = Crib::start(Engine::Sqlite).await;
     let (place, org) = (place_of(&crib), crib.tenant().await.org);
@@ -93,6 +93,6 @@ async fn a_server_that_is_stopped_is_backed_up_too() {
     let key = folder.path().join("data/master.key");
     keeper.run(&keeper.restore_line("crib.backup", &target, &key)).await.ok();
     let restored = target.start(&key).await;
-    assert_eq!(restored.rows("SELECT org_id FROM orgs WHERE org_id = ?1", &org).await, [org.as_str()]);
+    assert_eq!(restored.rows("SELECT org_id AS value FROM orgs WHERE org_id = ?1", &org).await, [org.as_str()]);
     restored.stop().await;
 }

@@ -1,4 +1,4 @@
-//! Everything there is, backed up on one engine and restored to each.
+//! A backup of everything from one engine, restored to each.
 
 use std::os::unix::fs::PermissionsExt;
 
@@ -9,13 +9,13 @@ use super::{Keeper, Target, key_of, tables};
 use crate::audit::Export;
 use crate::support::{Crib, Engine, Tenant, both_engines, call, eventually};
 
-/// What a tenant has, as its own key sees it.
+/// Everything that a tenant's key can read.
 async fn everything(crib: &Crib, org: &str, key: &str, project: &str) -> Vec<(String, Value)> {
     let mut found = Vec::new();
     for path in ["projects", "keys", "agents", "users", "policies", "webhooks", "sessions"] {
         let reply = crib.api(Method::GET, &format!("/api/org/{org}/{path}"), key, None).await;
         let mut value = reply.expect(200);
-        // How a webhook does moves on by itself.
+        // A webhook's health changes in the background.
         for webhook in value["webhooks"].as_array_mut().into_iter().flatten() {
             webhook.as_object_mut().unwrap().remove("health");
         }
@@ -32,7 +32,7 @@ async fn everything(crib: &Crib, org: &str, key: &str, project: &str) -> Vec<(St
     found
 }
 
-/// Fills an org with one of each.
+/// Adds one of each to an org. Returns a session's id and key, and an agent's token.
 async fn fill(tenant: &Tenant<'_>) -> (String, String, String) {
     let session = tenant.session().await;
     let brick = session.call("bricks.create_draft", json!({"name": "Polite", "type": "boolean", "evaluation_prompt": "Is it?"}));
@@ -51,13 +51,13 @@ async fn fill(tenant: &Tenant<'_>) -> (String, String, String) {
 }
 
 both_engines! {
-    async fn everything_comes_back_on_either_engine(engine: Engine) {
-        let crib = Crib::start_with(engine, crate::hooks::nearby).await;
+    async fn everything_is_restored_on_either_engine(engine: Engine) {
+        let crib = Crib::start_with(engine, crate::hooks::allow_local_webhooks).await;
         let (tenant, other) = (crib.tenant().await, crib.tenant().await);
         let (session, session_key, token) = fill(&tenant).await;
         other.session().await.call("bricks.list", json!({})).await.result();
         eventually("every text has its vector", async || {
-            crib.rows("SELECT model FROM vectors WHERE org_id = ?1", &tenant.org).await.len() >= 3
+            crib.rows("SELECT model AS value FROM vectors WHERE org_id = ?1", &tenant.org).await.len() >= 3
         })
         .await;
         crib.write_checkpoints().await;
@@ -78,7 +78,7 @@ both_engines! {
             let line = keeper.restore_line("crib.backup", &target, &key_of(&crib));
             let done = keeper.run(&format!("{line} --json")).await.json();
             assert_eq!(done["audit"]["broken"], json!([]), "{done}");
-            // Row by row the same, whichever engine holds it.
+            // Both engines hold the same rows.
             let again = keeper.back_up_target(&target, &format!("again-{into:?}.backup")).await;
             assert_eq!(tables(&again), tables(&made), "{engine:?} to {into:?}");
             for private in ["toolcrib.db", "engine"].iter().map(|name| target.data().join(name)).filter(|path| path.exists()) {
@@ -87,7 +87,7 @@ both_engines! {
 
             let restored = target.start(&key_of(&crib)).await;
             assert_eq!(everything(&restored, &tenant.org, &tenant.key, &tenant.project).await, before);
-            // The key of a session, the token of an agent and what memory knows work as before.
+            // The session key, the agent token and memory work as before.
             let door = format!("{}/api/mcp/{session}", restored.url);
             let ask = async |door: &str, key: &str, tool: &str, arguments: Value| {
                 restored.send(restored.http.post(door).bearer_auth(key).body(call(1, tool, arguments).to_string())).await.result()
@@ -97,7 +97,7 @@ both_engines! {
             let path = ask(&door, &session_key, "graph_query", json!({"query": "checkout"})).await;
             assert!(path.to_string().contains("Redis"), "{path}");
             ask(&format!("{}/api/mcp", restored.url), &token, "bricks.list", json!({})).await;
-            // The trail is the old one, goes on where it ended, and verifies with the checkpoints that came along.
+            // The trail continues where it ended, and verifies with the restored checkpoints.
             let mut now = Tenant { crib: &restored, org: tenant.org.clone(), key: tenant.key.clone(), project: tenant.project.clone() };
             let longer = Export::of(&now).await;
             assert!(longer.lines.starts_with(&trail.lines), "the trail was rewritten");
@@ -115,7 +115,7 @@ both_engines! {
     }
 }
 
-/// What gzip holds.
+/// The decompressed bytes.
 async fn unpacked(file: &std::path::Path) -> Vec<u8> {
     let output =
         tokio::process::Command::new("gzip").arg("-dc").stdin(std::fs::File::open(file).unwrap()).output().await.unwrap();
@@ -124,20 +124,20 @@ async fn unpacked(file: &std::path::Path) -> Vec<u8> {
 }
 
 both_engines! {
-    async fn a_backup_holds_neither_of_the_two_secrets(engine: Engine) {
+    async fn backup_holds_no_secrets(engine: Engine) {
         let crib = Crib::start(engine).await;
         let tenant = crib.tenant().await;
         let keeper = Keeper::new();
         keeper.back_up(&crib, "crib.backup").await;
         let bytes = unpacked(&keeper.path("crib.backup")).await;
         let holds = |needle: &str| bytes.windows(needle.len()).any(|window| window == needle.as_bytes());
-        assert!(holds(&tenant.org), "the search finds what is there");
+        assert!(holds(&tenant.org), "the search itself works");
         let master = std::fs::read_to_string(key_of(&crib)).unwrap();
         for secret in [master.trim(), crib.admin_key.as_str(), tenant.key.as_str()] {
             assert!(!holds(secret));
         }
         let said = keeper.run(&format!("backup second.backup {}", crate::backup::place_of(&crib))).await;
-        assert!(said.ok().contains("The master key is not in it") && said.out.contains("master.key"), "{said:?}");
+        assert!(said.ok().contains("The backup does not include the master key") && said.out.contains("master.key"), "{said:?}");
         crib.stop().await;
     }
 }

@@ -1,4 +1,4 @@
-//! Connections: so many of one address, and none that takes no answers.
+//! Connection limits per address, and disconnection of clients that do not read.
 
 use std::time::Duration;
 
@@ -8,17 +8,17 @@ use super::{Raw, whole};
 use crate::support::{Crib, Engine, eventually, request};
 
 #[tokio::test(flavor = "multi_thread")]
-async fn clients_that_pipeline_and_never_read_block_nobody_and_are_cut_off() {
+async fn clients_that_never_read_block_nobody_and_are_disconnected() {
     let crib = Crib::start_with(Engine::Sqlite, |config| config.limits.client_write_seconds = 2).await;
     let session = crib.tenant().await.session().await;
     let requests = "POST /api/mcp HTTP/1.1\r\nhost: localhost\r\ncontent-length: 2\r\n\r\n{}".repeat(20_000);
-    let mut deaf = Vec::new();
+    let mut non_readers = Vec::new();
     for _ in 0..64 {
         let address = crib.url.strip_prefix("http://").unwrap();
         let stream = tokio::net::TcpStream::connect(address).await.unwrap();
-        deaf.push(stream);
+        non_readers.push(stream);
     }
-    let pipelining = deaf.iter().map(|stream| async {
+    let pipelining = non_readers.iter().map(|stream| async {
         let mut rest = requests.as_bytes();
         while !rest.is_empty() {
             if stream.writable().await.is_err() {
@@ -27,7 +27,7 @@ async fn clients_that_pipeline_and_never_read_block_nobody_and_are_cut_off() {
             match stream.try_write(rest) {
                 Ok(sent) => rest = &rest[sent..],
                 Err(error) if error.kind() == std::io::ErrorKind::WouldBlock => {}
-                // Cut off.
+                // The server closed the connection.
                 Err(_) => return,
             }
         }
@@ -35,16 +35,17 @@ async fn clients_that_pipeline_and_never_read_block_nobody_and_are_cut_off() {
     let others = async {
         let ping = request(1, "ping", json!({}));
         for _ in 0..20 {
-            let reply = tokio::time::timeout(Duration::from_secs(20), session.rpc(&ping)).await.expect("others are served");
+            let reply =
+                tokio::time::timeout(Duration::from_secs(20), session.rpc(&ping)).await.expect("other clients are served");
             assert_eq!(reply.result(), json!({}));
         }
     };
     let (_, ()) = tokio::join!(futures_util::future::join_all(pipelining), others);
-    // All 64 were cut off, or their writes would never have ended.
+    // The server closed the connections, or the writes would still wait.
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn an_address_has_only_so_many_connections() {
+async fn connections_per_address_are_limited() {
     let crib = Crib::start_with(Engine::Sqlite, |config| config.limits.connections_per_address_max = 3).await;
     let mut held = Vec::new();
     let refused = loop {
@@ -54,18 +55,18 @@ async fn an_address_has_only_so_many_connections() {
             (head, _) if head.starts_with("http/1.1 200") => held.push(raw),
             refused => break (raw, refused),
         }
-        assert!(held.len() <= 3, "nothing bounds the connections of one address");
+        assert!(held.len() <= 3, "the limit per address does not apply");
     };
     let (mut raw, (head, body)) = refused;
     assert!(head.starts_with("http/1.1 503") && head.contains("\r\nconnection: close\r\n"), "{head}");
     assert_eq!(
         serde_json::from_str::<serde_json::Value>(&body).unwrap(),
-        json!({"error": "Too many connections of one address"})
+        json!({"error": "Too many connections from one address"})
     );
     assert!(head.contains("\r\nretry-after: "), "{head}");
     assert!(raw.is_closed().await);
     held.pop();
-    eventually("one that is closed makes room", async || {
+    eventually("a closed connection makes room", async || {
         let mut raw = Raw::open(&crib).await;
         raw.send(b"GET /healthz HTTP/1.1\r\nhost: localhost\r\n\r\n").await;
         raw.status().await == 200
@@ -74,7 +75,7 @@ async fn an_address_has_only_so_many_connections() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_trusted_proxys_connections_are_those_of_many_clients() {
+async fn trusted_proxy_has_no_connection_limit() {
     let crib = Crib::start_with(Engine::Sqlite, |config| {
         config.limits.connections_per_address_max = 1;
         config.trust_proxies = vec!["127.0.0.0/8".parse().unwrap()];
@@ -89,9 +90,9 @@ async fn a_trusted_proxys_connections_are_those_of_many_clients() {
     }
 }
 
-/// A fleet that connects at once, while the server takes no more.
+/// Many clients connect at once, while the server accepts no more.
 #[tokio::test(flavor = "multi_thread")]
-async fn a_thousand_connections_wait_in_the_queue() {
+async fn thousand_connections_wait_in_the_accept_queue() {
     let crib = Crib::start_with(Engine::Sqlite, |config| config.limits.connections_max = 1).await;
     let mut first = Raw::open(&crib).await;
     first.send(b"GET /healthz HTTP/1.1\r\nhost: localhost\r\n\r\n").await;
@@ -104,7 +105,7 @@ async fn a_thousand_connections_wait_in_the_queue() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_body_that_is_refused_unread_closes_the_connection_and_says_so() {
+async fn unread_body_closes_the_connection() {
     let crib = Crib::start(Engine::Sqlite).await;
     let session = crib.tenant().await.session().await;
     let announced =
@@ -120,7 +121,7 @@ async fn a_body_that_is_refused_unread_closes_the_connection_and_says_so() {
         assert!(answer.starts_with(&format!("http/1.1 {status}")) && answer.contains("\r\nconnection: close\r\n"), "{answer}");
         assert!(raw.is_closed().await, "{head}");
     }
-    // A body that came whole leaves the connection as it was.
+    // After a complete body, the connection stays open.
     let mut raw = Raw::open(&crib).await;
     for _ in 0..2 {
         raw.send(b"POST /api/mcp HTTP/1.1\r\nhost: localhost\r\ncontent-length: 2\r\n\r\n{}").await;

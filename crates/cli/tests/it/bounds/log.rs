@@ -1,15 +1,14 @@
-//! A log that cannot be written costs no call, no thread and no exit code.
+//! A log that cannot be written fails no call and does not change the exit code.
 
 use std::process::Stdio;
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use tokio::process::Command;
 
 use crate::support::{Engine, Place, Process, call, http};
 
-/// What every call of these tests does: it writes, and is logged.
-async fn remember(process: &Process, session: &Value, number: usize) -> Value {
+/// Makes a call that writes a row and a log line.
+async fn create_brick(process: &Process, session: &Value, number: usize) -> Value {
     let entry = &session["mcpConfig"]["mcpServers"]["toolcrib"];
     let message =
         call(number, "bricks.create_draft", json!({"name": format!("b{number}"), "type": "boolean", "evaluation_prompt": "p"}));
@@ -32,35 +31,35 @@ async fn open_session(process: &Process) -> Value {
     api(reqwest::Method::POST, "/api/org/default/sessions", Some(json!({"projectId": project}))).await
 }
 
-async fn stops_well(mut process: Process) {
+async fn stop_cleanly(mut process: Process) {
     process.signal("TERM").await;
-    let status = tokio::time::timeout(Duration::from_secs(30), process.child.wait()).await.expect("it stops").unwrap();
+    let status = tokio::time::timeout(Duration::from_secs(30), process.child.wait()).await.expect("the server stops").unwrap();
     assert!(status.success(), "{status}");
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_log_whose_reader_went_away_or_reads_nothing_costs_no_call() {
+async fn log_reader_that_closes_or_stalls_fails_no_call() {
     for reads_nothing in [false, true] {
         let place = Place::new(Engine::Sqlite);
         let mut command = place.serve();
         command.env("TOOLCRIB_LOG", "trace").stderr(Stdio::piped());
         let mut process = Process::start(command, &place.data()).await;
         let log = process.child.stderr.take();
-        // Either the pipe fills up, or it is closed.
+        // The pipe either fills up or is closed.
         let kept = log.filter(|_| reads_nothing);
         let session = open_session(&process).await;
         for number in 0..200 {
-            let answer = tokio::time::timeout(Duration::from_secs(20), remember(&process, &session, number)).await;
+            let answer = tokio::time::timeout(Duration::from_secs(20), create_brick(&process, &session, number)).await;
             let answer = answer.expect("a call does not wait for the log");
             assert!(answer["result"].is_object(), "{number}: {answer}");
         }
-        stops_well(process).await;
+        stop_cleanly(process).await;
         drop(kept);
     }
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_log_on_a_full_disk_costs_no_call() {
+async fn log_on_a_full_disk_fails_no_call() {
     let place = Place::new(Engine::Sqlite);
     let mut command = place.serve();
     let full = std::fs::OpenOptions::new().write(true).open("/dev/full").unwrap();
@@ -68,27 +67,24 @@ async fn a_log_on_a_full_disk_costs_no_call() {
     let process = Process::start(command, &place.data()).await;
     let session = open_session(&process).await;
     for number in 0..20 {
-        let answer = remember(&process, &session, number).await;
+        let answer = create_brick(&process, &session, number).await;
         assert!(answer["result"].is_object(), "{number}: {answer}");
     }
-    stops_well(process).await;
+    stop_cleanly(process).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_greeting_that_nobody_reads_stops_no_server() {
+async fn server_starts_when_stdout_is_closed() {
     let place = Place::new(Engine::Sqlite);
-    let serve = place.serve();
-    let mut command = Command::new("sh");
     // The reader of stdout is gone before the server starts.
-    command.args(["-c", "(sleep 0.3; exec \"$0\" \"$@\" & echo $! > pid; wait) | true; sleep 0"]);
-    command.arg(serve.as_std().get_program()).args(serve.as_std().get_args()).current_dir(place.folder.path());
-    let _shell = command.kill_on_drop(true).spawn().unwrap();
+    let (reader, stdout) = std::io::pipe().unwrap();
+    drop(reader);
+    let mut server = place.serve().stdout(stdout).spawn().unwrap();
     let data = place.data();
     crate::support::eventually("the server answers", async || {
         let Some(file) = server::find_running(&data) else { return false };
         http().get(format!("{}/healthz", file.url)).send().await.is_ok_and(|reply| reply.status() == 200)
     })
     .await;
-    let pid = std::fs::read_to_string(place.folder.path().join("pid")).unwrap();
-    assert!(Command::new("kill").args(["-TERM", pid.trim()]).status().await.unwrap().success());
+    assert!(server.try_wait().unwrap().is_none(), "the server keeps running");
 }

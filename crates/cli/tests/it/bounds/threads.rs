@@ -1,4 +1,4 @@
-//! Threads: work that keeps a processor busy takes turns.
+//! CPU-bound work takes turns on a few threads.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use crate::support::{Engine, Place, Process, both_engines, call, http};
 
-/// Far below one for each call, and above what the runtime, the store and the database need together.
+/// Far fewer than one per call, and more than the runtime, the store and the database need together.
 const THREADS_MAX: usize = 64;
 
 fn threads_of(process: &Process) -> usize {
@@ -14,7 +14,7 @@ fn threads_of(process: &Process) -> usize {
 }
 
 both_engines! {
-    async fn many_recalls_beside_writes_take_turns_on_few_threads(engine: Engine) {
+    async fn many_recalls_and_writes_share_few_threads(engine: Engine) {
         let place = Place::new(engine);
         let process = place.start().await;
         let api = async |path: &str, body: Value| -> Value {

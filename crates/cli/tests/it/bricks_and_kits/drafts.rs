@@ -1,10 +1,10 @@
-//! Making drafts: what is taken, what is refused, and that a refusal leaves nothing behind.
+//! Creating drafts: valid and invalid arguments. A refused call changes nothing.
 
 use std::collections::BTreeSet;
 
 use serde_json::{Value, json};
 
-use super::{Hand, members, sorted, text};
+use super::{DoorClient, members, sorted, text};
 use crate::support::{Crib, Engine, both_engines};
 
 fn brick() -> Value {
@@ -23,20 +23,20 @@ fn without(mut object: Value, member: &str) -> Value {
 }
 
 both_engines! {
-    async fn drafts_answer_with_the_seeds_members(engine: Engine) {
+    async fn draft_answers_have_the_members_of_the_seed(engine: Engine) {
         let crib = Crib::start(engine).await;
         let tenant = crib.tenant().await;
-        for hand in Hand::both(&tenant).await {
-            let result = hand.call("bricks.create_draft", brick()).await.result();
+        for client in DoorClient::both(&tenant).await {
+            let result = client.call("bricks.create_draft", brick()).await.result();
             let made = &result["structuredContent"];
             assert_eq!(members(made), sorted(["brick_id", "brick_version_id"]));
             let said = format!("Created draft brick {}.", text(&made["brick_id"]));
             let rows = format!("brick_version_id: {}", text(&made["brick_version_id"]));
             assert_eq!(result["content"], json!([{"type": "text", "text": said}, {"type": "text", "text": rows}]));
 
-            let other = hand.brick("other").await;
+            let other = client.brick("other").await;
             let kit = json!({"name": "Pricing", "brick_ids": [made["brick_id"], other], "notes": "n", "description": "d"});
-            let result = hand.call("kits.create_draft", kit).await.result();
+            let result = client.call("kits.create_draft", kit).await.result();
             let made = &result["structuredContent"];
             assert_eq!(members(made), sorted(["brick_count", "kit_id", "kit_version_id"]));
             assert_eq!(made["brick_count"], 2);
@@ -49,7 +49,7 @@ both_engines! {
     async fn lengths_are_counted_in_unicode_scalar_values(engine: Engine) {
         let crib = Crib::start(engine).await;
         let tenant = crib.tenant().await;
-        let session = &Hand::both(&tenant).await[0];
+        let session = &DoorClient::both(&tenant).await[0];
         let id = session.brick("pinned").await;
         let kit = json!({"name": "kit", "brick_ids": [id]});
         for (tool, base, member, chars_max) in [
@@ -60,7 +60,7 @@ both_engines! {
             ("kits.create_draft", kit.clone(), "description", 500),
             ("kits.create_draft", kit.clone(), "notes", 500),
         ] {
-            // One byte, two, three (with a mark that joins the letter before it), and four.
+            // Characters of one, two, three and four bytes. The third one is a combining mark.
             for character in ["a", "é", "\u{20dd}", "😀"] {
                 session.payload(tool, with(base.clone(), member, character.repeat(chars_max))).await;
                 let error = session.call(tool, with(base.clone(), member, character.repeat(chars_max + 1))).await.error();
@@ -69,19 +69,19 @@ both_engines! {
         }
     }
 
-    async fn what_cannot_be_taken_is_refused_and_leaves_nothing(engine: Engine) {
+    async fn invalid_arguments_are_refused_and_change_nothing(engine: Engine) {
         let crib = Crib::start(engine).await;
         let tenant = crib.tenant().await;
-        for hand in Hand::both(&tenant).await {
-            let (one, two) = (hand.brick("one").await, hand.brick("two").await);
+        for client in DoorClient::both(&tenant).await {
+            let (one, two) = (client.brick("one").await, client.brick("two").await);
             let kit = json!({"name": "kit", "brick_ids": [one]});
             let nowhere = format!("brk_{}", "0".repeat(26));
             let ids = |ids: Value| with(json!({"name": "kit"}), "brick_ids", ids);
             let many: Vec<String> = (0..501).map(|number| format!("brk_{number:026}")).collect();
-            let get = json!({"kit_id": hand.kit(&[&one]).await});
-            let before = hand.counts().await;
+            let get = json!({"kit_id": client.kit(&[&one]).await});
+            let before = client.counts().await;
             for (tool, arguments, parameter) in [
-                // Forbidden members: whose it is, who made it and how far it has come are not the caller's to say.
+                // The caller cannot set the workspace, the author or the status.
                 ("bricks.create_draft", with(brick(), "workspace_id", tenant.org.as_str()), "workspace_id"),
                 ("bricks.create_draft", with(brick(), "created_by", "me"), "created_by"),
                 ("bricks.create_draft", with(brick(), "status", "published"), "status"),
@@ -99,7 +99,7 @@ both_engines! {
                 ("kits.create_draft", without(kit.clone(), "name"), "name"),
                 ("kits.create_draft", without(kit.clone(), "brick_ids"), "brick_ids"),
                 ("kits.get", json!({}), "kit_id"),
-                // Values that are none.
+                // Invalid values.
                 ("bricks.create_draft", with(brick(), "name", ""), "name"),
                 ("bricks.create_draft", with(brick(), "name", " \t "), "name"),
                 ("bricks.create_draft", with(brick(), "name", 7), "name"),
@@ -134,23 +134,23 @@ both_engines! {
                 ("kits.list", json!({"limit": 101}), "limit"),
                 ("kits.list", json!({"status": "archived"}), "status"),
             ] {
-                let error = hand.call(tool, arguments.clone()).await.error();
+                let error = client.call(tool, arguments.clone()).await.error();
                 let said = (error["code"].as_i64(), error["data"]["parameter"].as_str());
                 assert_eq!(said, (Some(-32602), Some(parameter)), "{tool} {arguments}: {error}");
                 assert_eq!(error["data"]["kind"], "invalid_params", "{error}");
                 assert!(!error.to_string().contains("SELECT") && !error.to_string().contains("::"), "{error}");
             }
-            assert_eq!(hand.counts().await, before, "a refusal leaves nothing behind, not even half a kit");
+            assert_eq!(client.counts().await, before, "a refused call created something");
         }
     }
 
-    async fn thirty_at_once_get_thirty_keys(engine: Engine) {
+    async fn thirty_concurrent_drafts_get_thirty_keys(engine: Engine) {
         let crib = Crib::start(engine).await;
         let tenant = crib.tenant().await;
-        let [session, agent] = &Hand::both(&tenant).await;
+        let [session, agent] = &DoorClient::both(&tenant).await;
         let calls = (0..30).map(|number| {
-            let hand = if number % 2 == 0 { session } else { agent };
-            hand.call("bricks.create_draft", with(brick(), "name", "Same  name!"))
+            let client = if number % 2 == 0 { session } else { agent };
+            client.call("bricks.create_draft", with(brick(), "name", "Same  name!"))
         });
         for reply in futures_util::future::join_all(calls).await {
             reply.result();

@@ -1,8 +1,8 @@
-//! Lists and inspections: their members, exactly; their order; their defaults.
+//! Lists and `kits.get`: exact members, order and defaults.
 
 use serde_json::{Value, json};
 
-use super::{Hand, members, sorted, text};
+use super::{DoorClient, members, sorted, text};
 use crate::support::{Crib, Engine, both_engines};
 
 const BRICK_ROW: [&str; 6] = ["brick_id", "brick_key", "brick_name", "status", "current_version_id", "updated_at"];
@@ -39,23 +39,23 @@ fn check_time(value: &Value) {
 }
 
 both_engines! {
-    async fn rows_have_the_seeds_members_newest_first_twenty_by_default(engine: Engine) {
+    async fn lists_have_the_members_and_order_of_the_seed(engine: Engine) {
         let crib = Crib::start(engine).await;
         let tenant = crib.tenant().await;
-        let hands = Hand::both(&tenant).await;
+        let clients = DoorClient::both(&tenant).await;
         let (mut bricks, mut kits) = (Vec::new(), Vec::new());
         for number in 0..25 {
-            let hand = &hands[number % 2];
-            bricks.insert(0, hand.brick(&format!("Brick {number}")).await);
-            kits.insert(0, hand.kit(&[&bricks[0]]).await);
+            let client = &clients[number % 2];
+            bricks.insert(0, client.brick(&format!("Brick {number}")).await);
+            kits.insert(0, client.kit(&[&bricks[0]]).await);
         }
-        for hand in &hands {
+        for client in &clients {
             for (tool, noun, id, expected) in
                 [("bricks.list", "bricks", "brick_id", &bricks), ("kits.list", "kits", "kit_id", &kits)]
             {
                 let ids =
                     |payload: &Value| payload[noun].as_array().unwrap().iter().map(|row| text(&row[id])).collect::<Vec<_>>();
-                let result = hand.call(tool, json!({})).await.result();
+                let result = client.call(tool, json!({})).await.result();
                 assert_eq!(members(&result["structuredContent"]), [noun]);
                 assert_eq!(ids(&result["structuredContent"]), expected[..20], "{tool}");
                 let singular = noun.trim_end_matches('s');
@@ -70,10 +70,10 @@ both_engines! {
                     (json!({"status": "published"}), 0),
                     (json!({"status": "deprecated", "limit": 100}), 0),
                 ] {
-                    assert_eq!(ids(&hand.payload(tool, arguments.clone()).await), expected[..count], "{tool} {arguments}");
+                    assert_eq!(ids(&client.payload(tool, arguments.clone()).await), expected[..count], "{tool} {arguments}");
                 }
             }
-            let listed = hand.payload("bricks.list", json!({"limit": 1})).await;
+            let listed = client.payload("bricks.list", json!({"limit": 1})).await;
             let row = &listed["bricks"][0];
             assert_eq!(members(row), sorted(BRICK_ROW));
             assert_eq!(
@@ -81,7 +81,7 @@ both_engines! {
                 ("brick_24", &json!("Brick 24"), &json!("draft"))
             );
             check_time(&row["updated_at"]);
-            let listed = hand.payload("kits.list", json!({"limit": 1})).await;
+            let listed = client.payload("kits.list", json!({"limit": 1})).await;
             let row = &listed["kits"][0];
             assert_eq!(members(row), sorted(KIT_ROW));
             assert_eq!((&row["name"], &row["status"], &row["brick_count"]), (&json!("kit"), &json!("draft"), &json!(1)));
@@ -91,26 +91,26 @@ both_engines! {
         }
     }
 
-    async fn a_kit_is_inspected_in_four_ways(engine: Engine) {
+    async fn kit_is_shown_with_and_without_bricks_and_readiness(engine: Engine) {
         let crib = Crib::start(engine).await;
         let tenant = crib.tenant().await;
-        for hand in Hand::both(&tenant).await {
-            let (one, two) = (hand.brick("One").await, hand.brick("Two").await);
-            let kit = hand.kit(&[&two, &one]).await;
+        for client in DoorClient::both(&tenant).await {
+            let (one, two) = (client.brick("One").await, client.brick("Two").await);
+            let kit = client.kit(&[&two, &one]).await;
             for (bricks, readiness) in [(false, false), (true, false), (false, true), (true, true)] {
                 let arguments = json!({"kit_id": kit, "include_bricks": bricks, "include_publish_readiness": readiness});
-                let payload = hand.payload("kits.get", arguments).await;
+                let payload = client.payload("kits.get", arguments).await;
                 let more = [bricks.then_some("bricks"), readiness.then_some("publish_readiness")];
                 let mut expected: Vec<_> = KIT.into_iter().chain(more.into_iter().flatten()).collect();
                 expected.sort_unstable();
                 assert_eq!(members(&payload), expected, "{bricks} {readiness}");
             }
-            let result = hand.call("kits.get", json!({"kit_id": kit})).await.result();
-            assert_eq!(members(&result["structuredContent"]), sorted(KIT), "neither by default");
+            let result = client.call("kits.get", json!({"kit_id": kit})).await.result();
+            assert_eq!(members(&result["structuredContent"]), sorted(KIT), "neither is included by default");
             assert_eq!(result["content"][0], json!({"type": "text", "text": "Kit kit (draft), version 1, 2 brick(s)."}));
 
             let arguments = json!({"kit_id": kit, "include_bricks": true, "include_publish_readiness": true});
-            let result = hand.call("kits.get", arguments).await.result();
+            let result = client.call("kits.get", arguments).await.result();
             let said = "Kit kit (draft), version 1, 2 brick(s). Ready with warnings.";
             assert_eq!(result["content"][0]["text"], said);
             let payload = &result["structuredContent"];
@@ -123,7 +123,7 @@ both_engines! {
                 assert_eq!(
                     (&brick["brick_id"], &brick["brick_name"]),
                     (&json!(id), &json!(name)),
-                    "in the order they were given"
+                    "bricks keep the given order"
                 );
                 assert_eq!((&brick["brick_version"], &brick["brick_version_status"]), (&json!(1), &json!("draft")));
                 assert_eq!((&brick["will_promote_on_publish"], &brick["update_available"]), (&json!(true), &json!(false)));
@@ -131,7 +131,7 @@ both_engines! {
             let readiness = &payload["publish_readiness"];
             assert_eq!(members(readiness), sorted(READINESS));
             for finding in readiness["warnings"].as_array().unwrap() {
-                assert_eq!(members(finding), sorted(FINDING), "no free text");
+                assert_eq!(members(finding), sorted(FINDING), "findings hold no free text");
                 assert_eq!(finding["code"], "brick_draft_will_promote");
             }
             let figures = [
@@ -146,17 +146,17 @@ both_engines! {
         }
     }
 
-    async fn rules_and_notes_are_shown_to_people_only(engine: Engine) {
+    async fn rules_and_notes_are_shown_only_to_people(engine: Engine) {
         let crib = Crib::start(engine).await;
         let tenant = crib.tenant().await;
-        for hand in Hand::both(&tenant).await {
+        for client in DoorClient::both(&tenant).await {
             let brick = json!({"name": "b", "type": "score", "evaluation_prompt": "secret rule", "description": "secret words"});
-            let brick = text(&hand.payload("bricks.create_draft", brick).await["brick_id"]);
+            let brick = text(&client.payload("bricks.create_draft", brick).await["brick_id"]);
             let kit = json!({"name": "k", "brick_ids": [brick], "notes": "secret notes", "description": "secret words"});
-            let kit = text(&hand.payload("kits.create_draft", kit).await["kit_id"]);
+            let kit = text(&client.payload("kits.create_draft", kit).await["kit_id"]);
             let get = json!({"kit_id": kit, "include_bricks": true, "include_publish_readiness": true});
             for (tool, arguments) in [("bricks.list", json!({})), ("kits.list", json!({})), ("kits.get", get)] {
-                assert!(!hand.call(tool, arguments).await.text.contains("secret"), "{tool}");
+                assert!(!client.call(tool, arguments).await.text.contains("secret"), "{tool}");
             }
             for (path, secrets) in [
                 (format!("/api/bricks/{brick}"), ["secret rule", "secret words"]),

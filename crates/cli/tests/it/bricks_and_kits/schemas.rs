@@ -1,4 +1,4 @@
-//! What the tools say of themselves.
+//! The tools' schemas.
 
 use serde_json::{Value, json};
 
@@ -6,7 +6,7 @@ use super::sorted;
 use crate::menu::{TOOLS, Things};
 use crate::support::{Crib, Engine, both_engines, request};
 
-/// The seed's inputs: name, schema, whether it is required.
+/// The seed's input schemas: tool, then parameter.
 fn inputs() -> Value {
     let name = json!({"type": "string", "minLength": 1, "maxLength": 120});
     let short = json!({"type": "string", "maxLength": 500});
@@ -45,8 +45,8 @@ fn required(tool: &str) -> Vec<&'static str> {
     }
 }
 
-/// Only what decides; words for people are free.
-fn deciding(schema: &Value) -> Value {
+/// The schema's validation keywords, without its descriptions.
+fn validation_keywords(schema: &Value) -> Value {
     let keywords =
         ["type", "enum", "minimum", "maximum", "minLength", "maxLength", "minItems", "maxItems", "uniqueItems", "items"];
     let kept = schema.as_object().unwrap().iter().filter(|(keyword, _)| keywords.contains(&keyword.as_str()));
@@ -54,7 +54,7 @@ fn deciding(schema: &Value) -> Value {
 }
 
 both_engines! {
-    async fn inputs_are_the_seeds(engine: Engine) {
+    async fn input_schemas_match_the_seed(engine: Engine) {
         let crib = Crib::start(engine).await;
         let session = crib.tenant().await.session().await;
         let listed = session.rpc(&request(1, "tools/list", json!({}))).await.result();
@@ -64,7 +64,8 @@ both_engines! {
             let (name, schema) = (tool["name"].as_str().unwrap(), &tool["inputSchema"]);
             let Some(expected) = expected.get(name) else { continue };
             let properties = schema["properties"].as_object().unwrap();
-            let found: serde_json::Map<_, _> = properties.iter().map(|(name, schema)| (name.clone(), deciding(schema))).collect();
+            let found = properties.iter().map(|(name, schema)| (name.clone(), validation_keywords(schema)));
+            let found: serde_json::Map<_, _> = found.collect();
             assert_eq!(&Value::from(found), expected, "{name}");
             let mut needed: Vec<_> =
                 schema["required"].as_array().into_iter().flatten().map(|name| name.as_str().unwrap()).collect();
@@ -76,10 +77,10 @@ both_engines! {
         assert_eq!(seen, expected.as_object().unwrap().len());
     }
 
-    async fn answers_are_what_the_listing_says(engine: Engine) {
+    async fn answers_match_the_listed_output_schemas(engine: Engine) {
         let crib = Crib::start(engine).await;
         let tenant = crib.tenant().await;
-        let (things, session) = (Things::make_but_a_person(&tenant, "things").await, tenant.session().await);
+        let (things, session) = (Things::make_without_user(&tenant, "things").await, tenant.session().await);
         let listed = session.rpc(&request(1, "tools/list", json!({}))).await.result();
         let schema = |name: &str| {
             let tool = listed["tools"].as_array().unwrap().iter().find(|tool| tool["name"] == name).unwrap();
@@ -97,7 +98,7 @@ both_engines! {
         }
     }
 
-    async fn nothing_publishes_deletes_or_changes(engine: Engine) {
+    async fn no_tool_publishes_deletes_or_changes(engine: Engine) {
         let crib = Crib::start(engine).await;
         let session = crib.tenant().await.session().await;
         for verb in ["publish", "deprecate", "delete", "archive", "update", "new_version"] {

@@ -1,20 +1,20 @@
-//! Claude Code itself: what `toolcrib connect claude` writes is what it reads, and through it, it reaches the server.
+//! Claude Code reads the file that `toolcrib connect claude` writes, and reaches the server.
 
 use std::process::Stdio;
 
 use testkit::node::NodePackages;
 
-use super::of_the_tests;
+use super::tests_path;
 use crate::support::{Engine, Place, Said, Terminal, eventually};
 
-/// Its own way in where no package ran a script while it was installed.
+/// The entry point that works without install scripts.
 const CLAUDE: &str = "@anthropic-ai/claude-code/cli-wrapper.cjs";
 /// The oldest Node that it runs on.
 const NODE_MAJOR_MIN: u32 = 18;
 
 #[tokio::test(flavor = "multi_thread")]
-async fn it_reaches_the_server_it_was_connected_to() {
-    let install = || NodePackages::install(&of_the_tests("node/claude"), NODE_MAJOR_MIN);
+async fn claude_code_reaches_the_connected_server() {
+    let install = || NodePackages::install(&tests_path("node/claude"), NODE_MAJOR_MIN);
     let packages = tokio::task::spawn_blocking(install).await.unwrap();
     let place = Place::new(Engine::Sqlite);
     let server = place.start().await;
@@ -29,10 +29,13 @@ async fn it_reaches_the_server_it_was_connected_to() {
     };
     terminal.run("connect claude").await.ok();
     let before = claude(&["mcp", "list"]).await;
-    assert!(before.ok().contains("toolcrib: ") && before.out.contains("Pending approval"), "a person is asked first: {before:?}");
+    assert!(
+        before.ok().contains("toolcrib: ") && before.out.contains("Pending approval"),
+        "Claude Code must ask first: {before:?}"
+    );
     assert_eq!(server.sessions().await.len(), 0);
 
-    // What a person says when it asks.
+    // The user's approval.
     std::fs::create_dir_all(home.join(".claude")).unwrap();
     std::fs::write(home.join(".claude/settings.json"), r#"{"enabledMcpjsonServers": ["toolcrib"]}"#).unwrap();
     let printed = terminal.json("session open").await;
@@ -46,5 +49,5 @@ async fn it_reaches_the_server_it_was_connected_to() {
     let sessions = server.sessions().await;
     assert_eq!((sessions.len(), &sessions[1]["sessionId"]), (2, &printed["sessionId"]));
     let states = async || server.sessions().await.iter().map(|session| session["state"].clone()).collect::<Vec<_>>();
-    eventually("its own stdio door has come and gone", async || states().await == ["ended", "open"]).await;
+    eventually("the stdio session of Claude Code has ended", async || states().await == ["ended", "open"]).await;
 }

@@ -1,13 +1,13 @@
-//! fastmcp's command line: discovers, lists and calls, and reads the configuration that a session comes with.
+//! fastmcp's command line: it lists and calls tools, and reads the configuration of a session.
 
 use serde_json::{Value, json};
 use testkit::python::PythonPackages;
 
-use super::{LISTED, doors, of_the_tests, run};
+use super::{LISTED, doors, run, tests_path};
 use crate::support::{Crib, Engine, binary};
 
 async fn packages() -> PythonPackages {
-    tokio::task::spawn_blocking(|| PythonPackages::install(&of_the_tests("python/fastmcp.txt"))).await.unwrap()
+    tokio::task::spawn_blocking(|| PythonPackages::install(&tests_path("python/fastmcp.txt"))).await.unwrap()
 }
 
 async fn ask(crib: &Crib, packages: &PythonPackages, arguments: &[&str]) -> (bool, String) {
@@ -23,7 +23,7 @@ fn names(listed: &str) -> Vec<String> {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn both_doors() {
+async fn fastmcp_works_at_both_doors() {
     let packages = packages().await;
     let crib = Crib::start(Engine::Sqlite).await;
     let mut tenant = crib.tenant().await;
@@ -40,7 +40,7 @@ async fn both_doors() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn refusals_are_told() {
+async fn fastmcp_reports_refusals() {
     let packages = packages().await;
     let crib = Crib::start(Engine::Sqlite).await;
     let mut tenant = crib.tenant().await;
@@ -53,7 +53,7 @@ async fn refusals_are_told() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn the_configuration_of_a_session_and_the_stdio_door() {
+async fn fastmcp_reads_a_session_config_and_uses_stdio() {
     let packages = packages().await;
     let crib = Crib::start(Engine::Sqlite).await;
     let mut tenant = crib.tenant().await;

@@ -1,9 +1,9 @@
-//! The official inspector's command line, in each era, and its lint of our schemas.
+//! The official inspector's command line in each era, and its lint of the schemas.
 
 use serde_json::{Value, json};
 use testkit::node::NodePackages;
 
-use super::{LISTED, Target, doors, names, of_the_tests, run};
+use super::{LISTED, Target, doors, names, run, tests_path};
 use crate::support::{Crib, Engine};
 
 const INSPECTOR: &str = "@modelcontextprotocol/inspector/clients/launcher/build/index.js";
@@ -11,7 +11,7 @@ const INSPECTOR: &str = "@modelcontextprotocol/inspector/clients/launcher/build/
 const NODE_MAJOR_MIN: u32 = 22;
 
 async fn packages() -> NodePackages {
-    tokio::task::spawn_blocking(|| NodePackages::install(&of_the_tests("node/inspector"), NODE_MAJOR_MIN)).await.unwrap()
+    tokio::task::spawn_blocking(|| NodePackages::install(&tests_path("node/inspector"), NODE_MAJOR_MIN)).await.unwrap()
 }
 
 async fn ask(crib: &Crib, packages: &NodePackages, target: &Target, era: &str, arguments: &[&str]) -> (bool, String) {
@@ -28,7 +28,7 @@ fn result(said: &str) -> Value {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn both_doors_in_each_era() {
+async fn inspector_works_at_both_doors_in_each_era() {
     let packages = packages().await;
     let crib = Crib::start(Engine::Sqlite).await;
     let mut tenant = crib.tenant().await;
@@ -49,10 +49,10 @@ async fn both_doors_in_each_era() {
     }
 }
 
-/// With `--strict` the inspector also tells of schemas that some clients do not understand. A warning does not fail it, so the test
-/// looks at what it found.
+/// With `--strict`, the inspector also warns about schemas that some clients do not understand. A warning does not change its exit
+/// code, so the test checks the findings.
 #[tokio::test(flavor = "multi_thread")]
-async fn every_schema_is_portable() {
+async fn inspector_finds_no_schema_problem() {
     let packages = packages().await;
     let crib = Crib::start(Engine::Sqlite).await;
     let session = crib.tenant().await.session().await;
@@ -61,15 +61,15 @@ async fn every_schema_is_portable() {
         let (listed, said) = ask(&crib, &packages, &target, era, &["--method", "tools/list", "--strict"]).await;
         assert!(listed, "{era}: {said}");
         let tools = result(&said)["tools"].as_array().unwrap().iter().map(|tool| tool["name"].clone()).collect::<Vec<_>>();
-        assert_eq!(json!(tools), json!(names()), "{era}: every tool is looked at");
+        assert_eq!(json!(tools), json!(names()), "{era}: every tool is checked");
         let answer: Value = serde_json::from_str(&said).unwrap();
         assert!(answer.get("schemaFindings").is_none(), "{era}: {}", answer["schemaFindings"]);
     }
 }
 
-/// What is wrong with a call reaches the model in each era: as an error, or as a result that says so.
+/// The model sees the reason in each era, as an error or as a result with `isError`.
 #[tokio::test(flavor = "multi_thread")]
-async fn bad_arguments_are_told() {
+async fn inspector_reports_bad_arguments() {
     let packages = packages().await;
     let crib = Crib::start(Engine::Sqlite).await;
     let session = crib.tenant().await.session().await;

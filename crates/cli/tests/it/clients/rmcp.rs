@@ -11,13 +11,13 @@ use tokio::process::Command;
 use super::{LISTED, Target, doors};
 use crate::support::{Crib, Engine, Tenant, binary, both_engines, http};
 
-/// Longer than anything here takes; only a fault waits it out.
+/// Far longer than any step takes. Only a failing test waits this long.
 const PATIENCE: std::time::Duration = std::time::Duration::from_secs(20);
 
 type Client = RunningService<RoleClient, ClientConfig>;
 
-/// Every way this client begins, and the version it should end up with.
-fn beginnings() -> [(ClientLifecycleMode, ProtocolVersion); 3] {
+/// Every way to start this client, with the expected protocol version.
+fn start_modes() -> [(ClientLifecycleMode, ProtocolVersion); 3] {
     let modern = ProtocolVersion::V_2026_07_28;
     let preferred_versions = vec![modern.clone()];
     let auto = ClientLifecycleMode::Auto { preferred_versions: preferred_versions.clone(), legacy_version: None };
@@ -28,10 +28,10 @@ fn beginnings() -> [(ClientLifecycleMode, ProtocolVersion); 3] {
     ]
 }
 
-async fn over_http(target: &Target, beginning: ClientLifecycleMode) -> Client {
+async fn over_http(target: &Target, start_mode: ClientLifecycleMode) -> Client {
     let config = StreamableHttpClientTransportConfig::with_uri(target.url.as_str()).auth_header(target.credential.as_str());
     let transport = StreamableHttpClientTransport::with_client(http(), config);
-    ClientConfig::default().serve_with_lifecycle(transport, beginning).await.expect("the client starts")
+    ClientConfig::default().serve_with_lifecycle(transport, start_mode).await.expect("the client starts")
 }
 
 async fn call(client: &Client, tool: &'static str, arguments: Value) -> Result<Value, i64> {
@@ -43,7 +43,7 @@ async fn call(client: &Client, tool: &'static str, arguments: Value) -> Result<V
     }
 }
 
-/// What every client of such a caller finds, whatever carries it.
+/// Checks that hold for a read-only caller over any transport.
 async fn check(client: &Client, refusal: i64) {
     let tools = client.list_all_tools().await.unwrap();
     let names: Vec<_> = tools.iter().map(|tool| tool.name.as_ref()).collect();
@@ -63,13 +63,13 @@ async fn check(client: &Client, refusal: i64) {
 }
 
 both_engines! {
-    async fn both_doors_in_both_eras(engine: Engine) {
+    async fn rmcp_works_at_both_doors_in_both_eras(engine: Engine) {
         let crib = Crib::start(engine).await;
         let mut tenant = crib.tenant().await;
         for target in doors(&mut tenant).await {
-            for (beginning, version) in beginnings() {
-                let client = over_http(&target, beginning).await;
-                let server = client.peer_info().expect("the server says who it is");
+            for (start_mode, version) in start_modes() {
+                let client = over_http(&target, start_mode).await;
+                let server = client.peer_info().expect("the server sends its info");
                 let server = serde_json::to_value(&*server).unwrap();
                 let said = (&server["serverInfo"]["name"], &server["protocolVersion"]);
                 assert_eq!(said, (&json!("toolcrib"), &json!(version)), "{}: {server}", target.door);
@@ -81,28 +81,28 @@ both_engines! {
 }
 
 both_engines! {
-    async fn a_subscriber_hears_of_changes(engine: Engine) {
+    async fn rmcp_subscriber_is_notified_of_changes(engine: Engine) {
         let crib = Crib::start(engine).await;
         let tenant = crib.tenant().await;
         let agent = tenant.agent(&["*"], &["bricks.list"]).await;
         let target = Target { door: "agent", url: format!("{}/api/mcp", crib.url), credential: agent.token, refusal: -32001 };
-        let [_, (discover, _), _] = beginnings();
+        let [_, (discover, _), _] = start_modes();
         let client = over_http(&target, discover).await;
-        let mut heard = client.listen(SubscriptionFilter::builder().tools_list_changed().build()).await.unwrap();
+        let mut subscription = client.listen(SubscriptionFilter::builder().tools_list_changed().build()).await.unwrap();
         for tools in [vec![], vec!["kits.list", "kits.get"], vec!["bricks.list"]] {
             let path = format!("agents/{}", agent.id);
             tenant.api(reqwest::Method::PATCH, &path, Some(json!({"tools": tools}))).await.expect(200);
-            let notice = tokio::time::timeout(PATIENCE, heard.next()).await.expect("the change is heard").unwrap();
+            let notice = tokio::time::timeout(PATIENCE, subscription.next()).await.expect("the notification arrives").unwrap();
             assert!(matches!(notice, Some(ServerNotification::ToolListChangedNotification(_))), "{notice:?}");
             let listed = client.list_all_tools().await.unwrap();
-            assert_eq!(listed.iter().map(|tool| tool.name.as_ref()).collect::<Vec<_>>(), tools, "not what it had remembered");
+            assert_eq!(listed.iter().map(|tool| tool.name.as_ref()).collect::<Vec<_>>(), tools, "the client must not use its cached list");
         }
-        heard.cancel().await.unwrap();
+        subscription.cancel().await.unwrap();
         client.cancel().await.unwrap();
     }
 }
 
-/// `toolcrib stdio` on a server that runs elsewhere.
+/// `toolcrib stdio` with the URL and key of a server.
 fn stdio(tenant: &Tenant<'_>) -> Command {
     let mut command = Command::new(binary());
     command.args([
@@ -118,24 +118,24 @@ fn stdio(tenant: &Tenant<'_>) -> Command {
         "--project",
         &tenant.project,
     ]);
-    // Nothing of whoever runs the tests: neither a server of theirs nor a proxy.
+    // Isolates the command from the user's own server and proxy.
     command.env_clear().env("HOME", tenant.crib.folder.path()).current_dir(tenant.crib.folder.path()).kill_on_drop(true);
     command
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn the_stdio_door_in_both_eras() {
+async fn rmcp_works_over_stdio_in_both_eras() {
     let crib = Crib::start(Engine::Sqlite).await;
     let mut tenant = crib.tenant().await;
     tenant.key = tenant.key_with(&["org:read", "sessions:write", "bricks:read", "kits:read"]).await;
-    for (beginning, _) in beginnings() {
+    for (start_mode, _) in start_modes() {
         let transport = TokioChildProcess::new(stdio(&tenant)).unwrap();
-        let client = ClientConfig::default().serve_with_lifecycle(transport, beginning.clone()).await;
-        let client = client.unwrap_or_else(|error| panic!("{beginning:?}: {error}"));
+        let client = ClientConfig::default().serve_with_lifecycle(transport, start_mode.clone()).await;
+        let client = client.unwrap_or_else(|error| panic!("{start_mode:?}: {error}"));
         check(&client, -32003).await;
         client.cancel().await.unwrap();
     }
-    // Each run was a session of its own. The last to go may still be ending its.
+    // Each run opened its own session. The last one may not have ended yet.
     let sessions = tenant.get("sessions").await.expect(200);
-    assert_eq!(sessions["sessions"].as_array().unwrap().len(), beginnings().len());
+    assert_eq!(sessions["sessions"].as_array().unwrap().len(), start_modes().len());
 }

@@ -1,4 +1,4 @@
-//! `toolcrib audit verify`: files in, a verdict and an exit code out, and no server anywhere.
+//! `toolcrib audit verify` on files, without a server.
 
 use audit::{Checkpoint, Draft, EntryHash, Jwk, Jwks, SigningKey};
 use base::Timestamp;
@@ -8,7 +8,7 @@ use crate::support::Terminal;
 
 const WORKSPACE: &str = "prj_01k9zq3m5y0000000000000000";
 
-/// A trail of so many entries, and a checkpoint of it.
+/// A trail of `count` entries, and a checkpoint of it.
 fn trail(count: u64, key: &SigningKey) -> (Vec<String>, Checkpoint) {
     let (mut lines, mut head, mut now) = (Vec::new(), EntryHash::GENESIS, Timestamp::from_ms(1_763_238_099_007));
     for sequence in 1..=count {
@@ -49,25 +49,25 @@ fn place() -> (tempfile::TempDir, Terminal, Vec<String>) {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_good_trail_is_told_so() {
+async fn good_trail_is_reported_valid() {
     let (_folder, terminal, lines) = place();
     let said = terminal.run("audit verify --log good --jwks keys --checkpoint checkpoint").await;
     assert_eq!(said.ok(), "valid: 5 entries (1 to 5); the checkpoint matches\n");
     let said = terminal.run_with_input("audit verify --log - --jwks keys", &lines.join("\n")).await;
-    assert_eq!(said.ok(), "valid: 5 entries (1 to 5); no checkpoint was given, so a cut-off tail would not show\n");
+    assert_eq!(said.ok(), "valid: 5 entries (1 to 5); no checkpoint given, so a truncated trail would not be detected\n");
     let said = terminal.run("audit verify --log good --jwks keys --checkpoint checkpoint --fast").await;
-    let expected = "valid as far as --fast goes, signatures were not checked: 5 entries (1 to 5); the checkpoint matches\n";
+    let expected = "valid, but signatures were not checked (--fast): 5 entries (1 to 5); the checkpoint matches\n";
     assert_eq!(said.ok(), expected);
     let report = terminal.json("audit verify --log good --jwks keys --checkpoint checkpoint").await;
     let expected = json!({"valid": true, "eventCount": 5, "firstSequence": 1, "lastSequence": 5, "brokenAt": null, "broken": null,
                           "signedByRevoked": 0, "signaturesChecked": true, "checkpoint": "matches"});
     assert_eq!(report, expected);
     let said = terminal.run_with_input("audit verify --log - --jwks keys", "").await;
-    assert_eq!(said.ok(), "valid: no entries; no checkpoint was given, so a cut-off tail would not show\n");
+    assert_eq!(said.ok(), "valid: no entries; no checkpoint given, so a truncated trail would not be detected\n");
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn the_first_bad_entry_is_named() {
+async fn first_bad_entry_is_reported() {
     let (_folder, terminal, lines) = place();
     let mut tampered = lines.clone();
     tampered[2] = tampered[2].replace("\"ok\"", "\"no\"");
@@ -78,8 +78,8 @@ async fn the_first_bad_entry_is_named() {
     let mut steering = lines.clone();
     steering[0] = steering[0].replace("evt_1", "\\u001b[2J");
     let cases: [(&[String], &str, &str); 5] = [
-        (&tampered, "", "broken at entry 3 (line 3, evt_3): its entryHash is not the hash of what it says"),
-        (&forged, "", "broken at entry 2 (line 2, evt_2): the signature is not that of the key `"),
+        (&tampered, "", "broken at entry 3 (line 3, evt_3): its entryHash is not the hash of its content"),
+        (&forged, "", "broken at entry 2 (line 2, evt_2): the signature does not match the key `"),
         (&lines[1..], "", "broken at entry 2: the entries before 2 are missing"),
         (&lines[..3], "--checkpoint checkpoint", "broken at entry 4: the trail ends after 3, but it had 5 entries when"),
         (&steering, "", "broken at entry 1 (line 1, \u{fffd}[2J): its entryHash"),
@@ -95,21 +95,54 @@ async fn the_first_bad_entry_is_named() {
         let sequence = report["brokenAt"].as_u64().unwrap();
         assert!(expected.starts_with(&format!("broken at entry {sequence}")), "{report}");
     }
-    // A wrong signature is what --fast does not see.
+    // `--fast` does not detect a wrong signature.
     std::fs::write(terminal.here.join("log"), forged.join("\n")).unwrap();
     assert!(terminal.run("audit verify --log log --jwks keys --fast").await.ok().contains("signatures were not checked"));
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_cannot_be_read_is_no_verdict() {
+async fn files_of_another_workspace_give_no_verdict() {
+    let (_folder, terminal, lines) = place();
+    let ours: Value = serde_json::from_slice(&std::fs::read(terminal.here.join("keys")).unwrap()).unwrap();
+    let other = SigningKey::from_seed(&[2; 32]);
+    let jwk = Jwk::new(other.verifying_key().clone(), Timestamp::from_ms(1_763_238_000_000));
+    let (foreign_keys, mut both) = (serde_json::to_value(Jwks { keys: vec![jwk] }).unwrap(), ours);
+    both["keys"].as_array_mut().unwrap().push(foreign_keys["keys"][0].clone());
+    let checkpoint = Checkpoint::sign("prj_other", 5, &EntryHash::GENESIS, Timestamp::from_ms(1_763_238_199_007), &other);
+    let write = |name: &str, text: String| std::fs::write(terminal.here.join(name), text).unwrap();
+    write("foreign-keys", foreign_keys.to_string());
+    write("both-keys", both.to_string());
+    write("foreign-checkpoint", serde_json::to_string(&checkpoint).unwrap());
+    let wrong_keys = "`foreign-keys` does not belong to this log: it has none of the log's keys";
+    let wrong_checkpoint = "`foreign-checkpoint` does not belong to this log: it is a checkpoint of another workspace";
+    for (flags, expected) in [
+        ("--jwks foreign-keys", wrong_keys),
+        ("--jwks foreign-keys --checkpoint checkpoint", wrong_keys),
+        ("--jwks keys --checkpoint foreign-checkpoint", wrong_checkpoint),
+        ("--jwks both-keys --checkpoint foreign-checkpoint", wrong_checkpoint),
+    ] {
+        let said = terminal.run(&format!("audit verify --log good {flags}")).await;
+        assert!(said.refused(2).contains(expected), "`{flags}`: {said:?}");
+        let said = terminal.run_with_input(&format!("audit verify --log - {flags}"), &lines.join("\n")).await;
+        assert!(said.refused(2).contains(expected), "`{flags}`: {said:?}");
+    }
+    // One entry with an unknown key in a log that otherwise has our key is a broken trail.
+    let kid = serde_json::from_str::<Value>(&lines[0]).unwrap()["kid"].as_str().unwrap().to_owned();
+    let forged = [lines[0].replace(&kid, "another"), lines[1..].join("\n")].join("\n");
+    let said = terminal.run_with_input("audit verify --log - --jwks keys", &forged).await;
+    assert!(said.code == Some(1) && said.out.starts_with("broken at entry 1"), "{said:?}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn unreadable_input_is_an_error_and_no_verdict() {
     let (_folder, terminal, _) = place();
     std::fs::write(terminal.here.join("nonsense"), "nonsense").unwrap();
     let cases = [
         ("--log nowhere --jwks keys", "cannot read the log `nowhere`: No such file"),
         ("--log . --jwks keys", "cannot read the log `.`"),
         ("--log good --jwks nowhere", "cannot read the keys `nowhere`"),
-        ("--log good --jwks nonsense", "`nonsense`: this is no JWK set"),
-        ("--log good --jwks keys --checkpoint keys", "`keys`: this is no checkpoint"),
+        ("--log good --jwks nonsense", "`nonsense`: not a JWK set"),
+        ("--log good --jwks keys --checkpoint keys", "`keys`: not a checkpoint"),
         ("--log good", "--jwks <FILE>"),
         ("--jwks keys", "--log <FILE>"),
         ("--checkpoint checkpoint", "--log <FILE>"),

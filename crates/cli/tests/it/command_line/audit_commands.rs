@@ -1,4 +1,4 @@
-//! `toolcrib audit` against a server: what happened is found, exported and verified, and keys come and go.
+//! `toolcrib audit` with a server: list, export, verify, prune, and rotate and revoke keys.
 
 use serde_json::{Value, json};
 
@@ -9,7 +9,7 @@ fn event_types(listed: &Value) -> Vec<&str> {
 }
 
 both_engines! {
-    async fn what_happened_is_found(engine: Engine) {
+    async fn audit_list_finds_events_by_filter(engine: Engine) {
         let place = Place::new(engine);
         let _server = place.start().await;
         let terminal = Terminal::at(&place);
@@ -32,11 +32,16 @@ both_engines! {
         assert_eq!(saved["events"][0]["payload"]["version"], 1);
         assert_eq!(terminal.run("audit list --since 2099-01-01T00:00:00Z").await.ok(), "no events\n");
         assert_eq!(terminal.run("audit list --until 7d").await.ok(), "no events\n");
+        assert_eq!(event_types(&terminal.json("audit list --type call.*").await), ["call.completed", "call.refused"]);
+        for line in ["audit list --type call.refusd", "audit list --type call.refusd --follow"] {
+            let said = terminal.run(line).await;
+            assert!(said.refused(1).contains("there is no event type `call.refusd`; did you mean `call.refused`?"), "{said:?}");
+        }
         let said = terminal.run("audit list --limit 1").await;
-        assert!(said.ok().lines().count() == 2 && said.err.contains("there are more"), "{said:?}");
+        assert!(said.ok().lines().count() == 2 && said.err.contains("more rows exist"), "{said:?}");
     }
 
-    async fn old_entries_go_when_that_is_meant(engine: Engine) {
+    async fn audit_prune_removes_old_entries_after_confirmation(engine: Engine) {
         let place = Place::new(engine);
         let mut server = place.start().await;
         let terminal = Terminal::at(&place);
@@ -44,7 +49,7 @@ both_engines! {
         terminal.run("audit checkpoint --out early.json").await.ok();
         terminal.run("call kits.list").await.ok();
         let said = terminal.run("audit prune --before 1d").await;
-        assert!(said.refused(1).contains("say --yes"), "{said:?}");
+        assert!(said.refused(1).contains("pass --yes"), "{said:?}");
         let said = terminal.run("audit prune --before 29d --yes").await;
         assert!(said.refused(1).contains("entries of the last 30 days are kept (--audit-keep-days-min)"), "{said:?}");
         terminal.run("audit prune --before 31d --yes").await.ok();
@@ -54,7 +59,7 @@ both_engines! {
         serve.args(["--audit-keep-days-min", "0"]);
         let _server = Process::start(serve, &place.data()).await;
         assert_eq!(terminal.run("audit prune --before 2020-01-01 --yes").await.ok(), "nothing to remove; the trail begins at 1\n");
-        for (before, why) in [("yesterday", "is no time"), ("2099-01-01", "yet to come")] {
+        for (before, why) in [("yesterday", "is not a time"), ("2099-01-01", "must be in the past")] {
             let said = terminal.run(&format!("audit prune --before {before} --yes")).await;
             assert!(said.refused(1).contains(why), "{said:?}");
         }
@@ -64,11 +69,11 @@ both_engines! {
         terminal.run("audit export --out audit.jsonl").await.ok();
         terminal.run("audit jwks --out keys.json").await.ok();
         let said = terminal.run("audit verify --log audit.jsonl --jwks keys.json --checkpoint early.json").await;
-        assert!(said.ok().contains("the checkpoint lies in what was removed since"), "{said:?}");
-        assert!(terminal.run("audit verify").await.ok().starts_with("valid, says the server"));
+        assert!(said.ok().contains("the checkpoint is older than the first entry"), "{said:?}");
+        assert!(terminal.run("audit verify").await.ok().starts_with("valid according to the server"));
     }
 
-    async fn an_export_is_verified_without_the_server(engine: Engine) {
+    async fn export_is_verified_without_the_server(engine: Engine) {
         let place = Place::new(engine);
         let server = place.start().await;
         let terminal = Terminal::at(&place);
@@ -83,7 +88,7 @@ both_engines! {
         let table = terminal.run("audit keys").await.ok().to_owned();
         assert!(table.lines().count() == 3 && table.contains("lost the disk"), "{table}");
         let said = terminal.run("audit verify").await;
-        assert!(said.ok().starts_with("valid, says the server: "), "{said:?}");
+        assert!(said.ok().starts_with("valid according to the server: "), "{said:?}");
         assert_eq!(terminal.json("audit verify").await["valid"], true);
 
         let written = terminal.run("audit export --out audit.jsonl").await;
@@ -91,11 +96,11 @@ both_engines! {
         assert_eq!(terminal.run("audit jwks --out keys.json").await.ok(), "keys.json written\n");
         let streamed = terminal.run("audit export").await.ok().to_owned();
         let kept = std::fs::read_to_string(terminal.here.join("audit.jsonl")).unwrap();
-        assert!(streamed.starts_with(&kept) && streamed.lines().count() == kept.lines().count() + 1, "an export is an entry too");
+        assert!(streamed.starts_with(&kept) && streamed.lines().count() == kept.lines().count() + 1, "each export adds an entry");
         let report = terminal.json("audit export --out again.jsonl").await;
         assert_eq!(report["entries"].as_u64().unwrap() as usize, streamed.lines().count() + 1);
         assert_eq!(serde_json::from_str::<Value>(kept.lines().last().unwrap()).unwrap()["eventType"], "audit.exported");
-        // Neither a server nor a data folder is needed from here on.
+        // From here on, there is neither a server nor a data folder.
         server.kill_nine().await;
         let alone = Terminal::without_data(&terminal.here);
         let verify = "audit verify --log audit.jsonl --jwks keys.json --checkpoint early.json";
@@ -109,7 +114,7 @@ both_engines! {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_key_that_may_only_read_reads_everything_and_changes_nothing() {
+async fn read_only_audit_key_cannot_change_anything() {
     let place = Place::new(Engine::Sqlite);
     let server = place.start().await;
     let admin = Terminal::at(&place);
@@ -129,4 +134,54 @@ async fn a_key_that_may_only_read_reads_everything_and_changes_nothing() {
     assert!(said.refused(1).contains("`audit:read`"), "{said:?}");
     assert!(!other.here.join("audit.jsonl").exists() && !other.here.join("audit.jsonl.part").exists());
     assert!(other.run("audit verify").await.refused(2).contains("`audit:read`"));
+}
+
+/// The three commands that write a file, each with a word from its output.
+const WRITERS: [(&str, &str); 3] = [("export", "workspaceId"), ("jwks", "keys"), ("checkpoint", "headHash")];
+
+#[tokio::test(flavor = "multi_thread")]
+async fn out_writes_into_fifos_and_devices() {
+    let place = Place::new(Engine::Sqlite);
+    let _server = place.start().await;
+    let terminal = Terminal::at(&place);
+    assert!(terminal.program("mkfifo").arg("fifo").status().await.unwrap().success());
+    // A link keeps a device safe if the test runs as root and the command replaces its target.
+    for (target, link) in [("/dev/full", "full"), ("fifo", "link")] {
+        std::os::unix::fs::symlink(target, terminal.here.join(link)).unwrap();
+    }
+    for (command, word) in WRITERS {
+        for out in ["fifo", "link"] {
+            let line = format!("audit {command} --out {out}");
+            let mut reader = terminal.program("cat");
+            reader.arg("fifo").stdout(std::process::Stdio::piped());
+            let (said, read) = tokio::join!(terminal.run(&line), crate::support::Said::by(reader));
+            assert!(said.ok().contains("written") && read.ok().contains(word), "{line}: {said:?} {read:?}");
+        }
+        let said = terminal.run(&format!("audit {command} --out full")).await;
+        assert!(said.refused(1).contains("cannot write full: No space left on device"), "{said:?}");
+        terminal.run(&format!("audit {command} --out /dev/null")).await.ok();
+    }
+    let kind = |name: &str| std::fs::symlink_metadata(terminal.here.join(name)).unwrap().file_type();
+    assert!(std::os::unix::fs::FileTypeExt::is_fifo(&kind("fifo")) && kind("link").is_symlink() && kind("full").is_symlink());
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn out_follows_links_and_refuses_folders() {
+    let place = Place::new(Engine::Sqlite);
+    let _server = place.start().await;
+    let terminal = Terminal::at(&place).within("out");
+    std::fs::create_dir(terminal.here.join("kept")).unwrap();
+    for (command, word) in WRITERS {
+        let (real, link) = (terminal.here.join("kept").join(command), terminal.here.join(command));
+        std::os::unix::fs::symlink(&real, &link).unwrap();
+        for _ in 0..2 {
+            terminal.run(&format!("audit {command} --out {command}")).await.ok();
+            assert!(link.is_symlink() && std::fs::read_to_string(&real).unwrap().contains(word), "{command}");
+        }
+        let said = terminal.run(&format!("audit {command} --out kept")).await;
+        assert!(said.refused(1).contains("cannot write kept: it is a folder"), "{said:?}");
+        let said = terminal.run(&format!("audit {command} --out nodir/file")).await;
+        assert!(said.refused(1).contains("there is no folder `nodir`; create it with `mkdir -p`"), "{said:?}");
+    }
+    assert_eq!(std::fs::read_dir(terminal.here.join("kept")).unwrap().count(), WRITERS.len(), "no partial files remain");
 }

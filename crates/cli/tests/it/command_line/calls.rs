@@ -1,4 +1,4 @@
-//! `toolcrib tools` and `toolcrib call`: through the real door, in a session that ends with the command.
+//! `toolcrib tools` and `toolcrib call` use the session door, in a session that ends with the command.
 
 use std::collections::BTreeSet;
 
@@ -18,8 +18,21 @@ fn names(list: &Value) -> BTreeSet<&str> {
     list["tools"].as_array().unwrap().iter().map(|tool| tool["name"].as_str().unwrap()).collect()
 }
 
+#[tokio::test(flavor = "multi_thread")]
+async fn call_refused_for_a_scope_names_the_scope() {
+    let place = Place::new(Engine::Sqlite);
+    let _server = place.start().await;
+    let terminal = Terminal::at(&place);
+    let made = terminal.json("key add narrow --scope sessions:write").await;
+    let key = made["key"]["fullKey"].as_str().unwrap();
+    let said = terminal.run(&format!("call bricks.list --key {key}")).await;
+    let words = said.refused(1);
+    assert!(words.contains("`bricks.list` needs the scope `bricks:read`, which this credential does not have"), "{words}");
+    assert!(words.contains("\n  scope: bricks:read\n"), "{words}");
+}
+
 both_engines! {
-    async fn arguments_come_from_the_line_from_stdin_or_from_a_file(engine: Engine) {
+    async fn call_takes_arguments_from_line_stdin_or_file(engine: Engine) {
         let place = Place::new(engine);
         let server = place.start().await;
         let terminal = Terminal::at(&place);
@@ -36,7 +49,7 @@ both_engines! {
 
         let shown = terminal.run("call bricks.list").await;
         let (first, rows) = shown.ok().split_once('\n').unwrap();
-        assert_eq!(first, "Listed 3 brick(s).", "no arguments are none");
+        assert_eq!(first, "Listed 3 brick(s).", "arguments are optional");
         let shown = rows.lines().skip(1).map(|row| row.split(" | ").next().unwrap()).collect::<Vec<_>>();
         let ids = listed["bricks"].as_array().unwrap().iter().map(|brick| brick["brick_id"].as_str().unwrap());
         assert_eq!(shown, ids.collect::<Vec<_>>(), "{rows}");
@@ -49,17 +62,17 @@ both_engines! {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn tools_are_those_that_a_session_has() {
+async fn tools_lists_the_tools_of_a_session() {
     let place = Place::new(Engine::Sqlite);
     let _server = place.start().await;
     let terminal = Terminal::at(&place);
     let all = terminal.json("tools").await;
     assert!(names(&all).is_superset(&["bricks.create_draft", "bricks.list", "kits.get"].into()), "{all}");
     let schema = &all["tools"][0]["inputSchema"];
-    assert_eq!(schema["type"], "object", "the whole of what the door lists");
+    assert_eq!(schema["type"], "object", "`--json` prints the whole listing");
     let shown = terminal.run("tools").await;
     let (title, rows) = shown.ok().split_once('\n').unwrap();
-    assert_eq!(words_of(title), ["TOOL", "DOES"]);
+    assert_eq!(words_of(title), ["TOOL", "DESCRIPTION"]);
     assert_eq!(rows.lines().map(|row| words_of(row)[0]).collect::<BTreeSet<_>>(), names(&all));
 
     let two = "--tool bricks.list --tool kits.get";
@@ -82,7 +95,7 @@ fn words_of(line: &str) -> Vec<&str> {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_tool_that_says_that_it_failed_fails_the_command() {
+async fn failed_tool_call_fails_the_command() {
     let place = Place::new(Engine::Sqlite);
     let mut serve = place.serve();
     serve.env("TOOLCRIB_CONFORMANCE", "1");
@@ -90,14 +103,14 @@ async fn a_tool_that_says_that_it_failed_fails_the_command() {
     let terminal = Terminal::at(&place);
     let failed = terminal.run("call test_error_handling").await;
     assert_eq!((failed.code, failed.err.as_str()), (Some(1), ""));
-    assert!(!failed.out.trim().is_empty(), "what it said is shown");
+    assert!(!failed.out.trim().is_empty(), "the tool's text is shown");
     let image = terminal.run("call test_image_content").await;
     assert_eq!(image.ok(), "[image image/png (--json shows it)]\n");
     assert!(terminal.json("call test_image_content").await["content"][0]["data"].is_string());
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_reader_that_has_seen_enough_is_no_failure() {
+async fn closed_stdout_pipe_is_no_failure() {
     let place = Place::new(Engine::Sqlite);
     let server = place.start().await;
     let terminal = Terminal::at(&place).with("BINARY", crate::support::binary().to_str().unwrap());
@@ -108,42 +121,42 @@ async fn a_reader_that_has_seen_enough_is_no_failure() {
     assert!(server.sessions().await.iter().all(|session| session["state"] == "ended"));
 }
 
-/// A way to the server on which everything passes but what goes through a session's door: that is never answered, and told.
-async fn deaf_door(server: &str) -> (String, mpsc::Receiver<()>, JoinSet<()>) {
+/// A proxy that forwards everything but requests to a session door. It never answers those, and reports each on the channel.
+async fn proxy_without_session_door(server: &str) -> (String, mpsc::Receiver<()>, JoinSet<()>) {
     let server = server.strip_prefix("http://").unwrap().to_owned();
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let url = format!("http://{}", listener.local_addr().unwrap());
-    let (tell, told) = mpsc::channel(1);
+    let (report, reported) = mpsc::channel(1);
     let mut tasks = JoinSet::new();
     tasks.spawn(async move {
         let mut connections = JoinSet::new();
         loop {
             let (mut client, _) = listener.accept().await.unwrap();
-            let (server, tell) = (server.clone(), tell.clone());
+            let (server, report) = (server.clone(), report.clone());
             connections.spawn(async move {
                 let mut first = vec![0; 64 * 1024];
                 let length = client.read(&mut first).await.unwrap();
                 if first.starts_with(b"POST /api/mcp/") {
-                    tell.send(()).await.unwrap();
+                    report.send(()).await.unwrap();
                     std::future::pending::<()>().await;
                 }
                 let mut server = TcpStream::connect(server).await.unwrap();
                 tokio::io::AsyncWriteExt::write_all(&mut server, &first[..length]).await.unwrap();
-                // Either side may leave first.
+                // Either side may close first.
                 let _ = tokio::io::copy_bidirectional(&mut client, &mut server).await;
             });
         }
     });
-    (url, told, tasks)
+    (url, reported, tasks)
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_command_that_is_stopped_ends_its_session() {
+async fn interrupted_command_ends_its_session() {
     let place = Place::new(Engine::Sqlite);
     let server = place.start().await;
     let terminal = Terminal::at(&place);
     for (signal, command) in [("TERM", "call bricks.list"), ("INT", "call bricks.list"), ("TERM", "tools")] {
-        let (url, mut called, _tasks) = deaf_door(&server.url).await;
+        let (url, mut called, _tasks) = proxy_without_session_door(&server.url).await;
         let line = format!("{command} --org default --url {url} --key {}", server.admin_key);
         let mut child = terminal.command(&line).stderr(std::process::Stdio::null()).spawn().unwrap();
         in_time(called.recv()).await.unwrap();

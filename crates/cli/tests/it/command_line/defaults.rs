@@ -1,10 +1,10 @@
-//! Which server, org and project a command means when nobody says.
+//! The default server, org and project of a command.
 
 use serde_json::{Value, json};
 
 use crate::support::{Engine, Place, Terminal, both_engines};
 
-/// The project that a session is opened in, by name.
+/// The name of the project in which `session open` opens a session.
 async fn project_of(terminal: &Terminal, flags: &str) -> String {
     let opened = terminal.json(&format!("session open {flags}")).await;
     let id = opened["projectId"].as_str().unwrap();
@@ -12,7 +12,7 @@ async fn project_of(terminal: &Terminal, flags: &str) -> String {
 }
 
 both_engines! {
-    async fn the_project_whose_root_holds_the_directory(engine: Engine) {
+    async fn project_is_chosen_by_directory_flag_or_variable(engine: Engine) {
         let place = Place::new(engine);
         let _server = place.start().await;
         let top = Terminal::at(&place);
@@ -42,17 +42,17 @@ both_engines! {
         }
         assert_eq!(web.json("project show").await["project"]["name"], "web");
         assert_eq!(web.json("project set --graph on").await["project"]["graph_enabled"], true);
-        assert_eq!(mono.json("project show").await["project"]["graph_enabled"], false, "only the one that was meant");
+        assert_eq!(mono.json("project show").await["project"]["graph_enabled"], false, "only one project changed");
     }
 }
 
-/// The org that a command works in, by slug.
+/// The slug of the org that a command uses.
 async fn org_of(terminal: &Terminal, flags: &str) -> Value {
     terminal.json(&format!("org show {flags}")).await["org"]["slug"].take()
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn the_org_of_the_key() {
+async fn org_is_chosen_by_key_flag_or_variable() {
     let place = Place::new(Engine::Sqlite);
     let server = place.start().await;
     let admin = Terminal::at(&place);
@@ -73,26 +73,26 @@ async fn the_org_of_the_key() {
         (&by_flags, &address, "acme-inc"),
         (&by_flags.with("TOOLCRIB_URL", &server.url).with("TOOLCRIB_KEY", key), "", "acme-inc"),
         (&by_flags.with("TOOLCRIB_URL", &server.url).with("TOOLCRIB_KEY", &server.admin_key), "", "default"),
-        // A url without a key will do where the url is the data folder's own server.
+        // The URL of the data folder's own server needs no key.
         (&admin, &format!("--url {}", server.url), "default"),
     ] {
         assert_eq!(org_of(terminal, flags).await, slug, "{flags}");
     }
 
-    // A key sees its own org and nothing of another.
+    // A key sees only its own org.
     let listed = acme.json("org list").await;
     assert_eq!(listed["orgs"].as_array().unwrap().iter().map(|org| &org["slug"]).collect::<Vec<_>>(), ["acme-inc"]);
     for line in ["org show default", "project list --org default", "brick list --org default", "session list --org default"] {
         assert!(acme.run(line).await.refused(1).contains("404"), "{line}");
     }
-    // What lists bricks needs no org, and finds the key's.
+    // `brick list` defaults to the key's org.
     acme.run("project add default").await.ok();
     acme.run(r#"call bricks.create_draft '{"name": "n", "type": "boolean", "evaluation_prompt": "p"}'"#).await.ok();
     assert_eq!(acme.json("brick list").await["bricks"].as_array().unwrap().len(), 1);
     assert_eq!(admin.json("brick list").await["bricks"], json!([]));
     assert_eq!(admin.json("brick list --org acme-inc").await["bricks"].as_array().unwrap().len(), 1);
 
-    // The instance admin's key means `default` wherever it comes from.
+    // The instance admin's key defaults to the org `default`, from a file or a variable.
     let by_key = by_flags.with("TOOLCRIB_URL", &server.url).with("TOOLCRIB_KEY", &server.admin_key);
     assert_eq!(by_key.json("brick list").await["bricks"], json!([]));
     assert_eq!(by_key.json("brick list --org acme-inc").await["bricks"].as_array().unwrap().len(), 1);
@@ -101,7 +101,7 @@ async fn the_org_of_the_key() {
     assert_eq!(workspace("--org acme-inc").await, org);
 }
 
-/// A command of every kind that asks the server about an org.
+/// One command of every kind that concerns an org.
 const ABOUT_AN_ORG: [&str; 24] = [
     "org show",
     "project list",
@@ -130,7 +130,7 @@ const ABOUT_AN_ORG: [&str; 24] = [
 ];
 
 #[tokio::test(flavor = "multi_thread")]
-async fn the_instance_admins_key_need_not_say_which_org() {
+async fn instance_admin_key_defaults_to_the_default_org() {
     let place = Place::new(Engine::Sqlite);
     let server = place.start().await;
     let by_key = Terminal::at(&place).with("TOOLCRIB_KEY", &server.admin_key);
@@ -144,7 +144,7 @@ async fn the_instance_admins_key_need_not_say_which_org() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_key_that_can_do_little_says_what_it_needs() {
+async fn limited_key_reports_the_missing_scope() {
     let place = Place::new(Engine::Sqlite);
     let server = place.start().await;
     let admin = Terminal::at(&place);
@@ -152,7 +152,7 @@ async fn a_key_that_can_do_little_says_what_it_needs() {
     let project = admin.json("project show").await["project"]["id"].as_str().unwrap().to_owned();
     let launcher = admin.with("TOOLCRIB_KEY", minted["key"]["fullKey"].as_str().unwrap());
 
-    // A key's own org and projects go without saying, whatever it may read.
+    // A key needs no flag and no scope for its own org and projects.
     assert_eq!(launcher.run("brick list").await.ok(), "no bricks\n");
     assert_eq!(launcher.run("call bricks.list").await.ok(), "Listed 0 brick(s).\n");
     assert_eq!(launcher.run("call bricks.list --org default").await.ok(), "Listed 0 brick(s).\n");
@@ -162,5 +162,5 @@ async fn a_key_that_can_do_little_says_what_it_needs() {
     assert_eq!(listed.ok().lines().filter_map(|line| line.split(' ').next()).collect::<Vec<_>>(), ["TOOL", "bricks.list"]);
     let called = launcher.run(&format!("call bricks.list --org default --project {project}")).await;
     assert_eq!(called.ok(), "Listed 0 brick(s).\n");
-    assert!(server.sessions().await.iter().all(|session| session["state"] == "ended"), "one that is done is ended");
+    assert!(server.sessions().await.iter().all(|session| session["state"] == "ended"), "a finished command ends its session");
 }

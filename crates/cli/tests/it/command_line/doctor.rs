@@ -1,4 +1,4 @@
-//! `toolcrib doctor`: what it looks at, and what it tells to do about each thing that is wrong.
+//! `toolcrib doctor`: its checks, and its hint for each problem.
 
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
@@ -11,14 +11,14 @@ fn set_mode(path: &Path, mode: u32) {
     std::fs::set_permissions(path, std::fs::Permissions::from_mode(mode)).unwrap();
 }
 
-/// How each check came out.
+/// The name and status of each check.
 fn verdicts(report: &Value) -> Vec<(&str, &str)> {
     let checks = report["checks"].as_array().unwrap().iter();
     checks.map(|check| (check["name"].as_str().unwrap(), check["status"].as_str().unwrap())).collect()
 }
 
 both_engines! {
-    async fn a_good_setup_is_told_so(engine: Engine) {
+    async fn good_setup_is_reported_ok(engine: Engine) {
         let place = Place::new(engine);
         let _server = place.start().await;
         let programs = place.folder.path().join("bin");
@@ -35,15 +35,15 @@ both_engines! {
         assert_eq!(report["ok"], true);
         assert_eq!(verdicts(&report), expected.iter().map(|name| (*name, "ok")).collect::<Vec<_>>());
         let shown = terminal.run("doctor").await;
-        assert!(shown.ok().contains("key          good in the org `default`\n"), "{shown:?}");
-        assert!(shown.out.ends_with("claude: `toolcrib connect claude` sets one up\n"), "{shown:?}");
+        assert!(shown.ok().contains("key          valid for org `default`\n"), "{shown:?}");
+        assert!(shown.out.ends_with("claude; set one up with `toolcrib connect claude`\n"), "{shown:?}");
         if let Some(password) = place.database_url.as_ref().and_then(|url| url.split('@').next()?.rsplit(':').next().map(str::to_owned)) {
-            assert!(!shown.out.contains(&format!("{password}@")), "no password is shown");
+            assert!(!shown.out.contains(&format!("{password}@")), "the password is shown");
         }
     }
 }
 
-/// Checks that `doctor` fails at one thing, and says what to do about it in both forms.
+/// Checks that `doctor` fails exactly one check, and gives the hint as text and as JSON.
 async fn fails_at(terminal: &Terminal, flags: &str, name: &str, hint: &str) {
     let said = terminal.run(&format!("doctor {flags} --json")).await;
     assert_eq!((said.code, said.err.as_str()), (Some(1), ""), "{said:?}");
@@ -51,15 +51,15 @@ async fn fails_at(terminal: &Terminal, flags: &str, name: &str, hint: &str) {
     assert_eq!(report["ok"], false);
     let failed = report["checks"].as_array().unwrap().iter().filter(|check| check["status"] == "fail").collect::<Vec<_>>();
     assert_eq!(failed.iter().map(|check| &check["name"]).collect::<Vec<_>>(), [&json!(name)], "{report:#}");
-    let told = failed[0]["hint"].as_str().unwrap();
-    assert!(told.contains(hint), "{name}: `{told}` does not say `{hint}`");
+    let given = failed[0]["hint"].as_str().unwrap();
+    assert!(given.contains(hint), "{name}: `{given}` does not say `{hint}`");
     let shown = terminal.run(&format!("doctor {flags}")).await;
     assert_eq!(shown.code, Some(1));
-    assert!(shown.out.contains(&format!("fail  {name} ")) && shown.out.contains(&format!("→ {told}")), "{}", shown.out);
+    assert!(shown.out.contains(&format!("fail  {name} ")) && shown.out.contains(&format!("→ {given}")), "{}", shown.out);
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_is_wrong_is_told_with_what_to_do() {
+async fn each_problem_is_reported_with_a_hint() {
     let place = Place::new(Engine::Sqlite);
     let terminal = Terminal::at(&place);
     fails_at(&terminal, "", "server", "`toolcrib stdio` works without one").await;
@@ -69,7 +69,7 @@ async fn what_is_wrong_is_told_with_what_to_do() {
     fails_at(&terminal, "--key rsk_live_wrong", "key", "--key and TOOLCRIB_KEY").await;
     fails_at(&terminal, "--org nowhere", "key", "--key and TOOLCRIB_KEY").await;
     fails_at(&terminal, "--project nowhere", "project", "`toolcrib project list`").await;
-    fails_at(&terminal, "--url http://127.0.0.1:1 --key x", "server", "correct --url").await;
+    fails_at(&terminal, "--url http://127.0.0.1:1 --key x", "server", "fix --url").await;
     let unreachable = terminal.with("TOOLCRIB_DATABASE_URL", "postgres://u:hidden@127.0.0.1:1/x");
     fails_at(&unreachable, "", "postgresql", "start PostgreSQL").await;
     assert!(!unreachable.run("doctor").await.out.contains("hidden"));
@@ -93,8 +93,8 @@ async fn what_is_wrong_is_told_with_what_to_do() {
     fails_at(&terminal, "", "server", "`toolcrib stdio` works without one").await;
 }
 
-/// The commands in the hint of a check that did not come out well.
-fn advised(said: &Said, name: &str) -> Vec<String> {
+/// The commands in the hint of a failed check.
+fn suggested_commands(said: &Said, name: &str) -> Vec<String> {
     let report: Value = serde_json::from_str(&said.out).unwrap_or_else(|error| panic!("{error}: {said:?}"));
     let check = report["checks"].as_array().unwrap().iter().find(|check| check["name"] == name && check["status"] != "ok");
     let hint = check.unwrap_or_else(|| panic!("{name} is fine: {report:#}"))["hint"].as_str().unwrap().to_owned();
@@ -105,7 +105,7 @@ fn advised(said: &Said, name: &str) -> Vec<String> {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn the_advice_can_be_followed_word_for_word() {
+async fn suggested_commands_fix_the_problem() {
     let folder = tempfile::tempdir().unwrap();
     let data = folder.path().canonicalize().unwrap().join("my data");
     let programs = folder.path().join("bin");
@@ -121,40 +121,40 @@ async fn the_advice_can_be_followed_word_for_word() {
         shell
     };
 
-    // No folder and no server: both are told how to have one, in the same words.
+    // Without a folder and a server, both hints are the same command.
     let before = doctor("").await;
-    let serve = advised(&before, "data folder").remove(0);
-    assert_eq!(advised(&before, "server")[0], serve);
+    let serve = suggested_commands(&before, "data folder").remove(0);
+    assert_eq!(suggested_commands(&before, "server")[0], serve);
     let start = || shell(&format!("exec {serve} --listen 127.0.0.1:0"));
     let server = Process::start(start(), &data).await;
     assert_eq!(doctor("").await.code, Some(0));
 
-    // A folder that others can use.
+    // A data folder that other users can read.
     set_mode(&data, 0o755);
-    Said::by(shell(&advised(&doctor("").await, "data folder")[0])).await.ok();
+    Said::by(shell(&suggested_commands(&doctor("").await, "data folder")[0])).await.ok();
     assert_eq!(doctor("").await.code, Some(0));
 
-    // A root that is gone.
+    // A project root that no longer exists.
     let gone = terminal.within("gone");
     gone.run(&format!("project add 'my web' --root . {flags}")).await.ok();
     std::fs::remove_dir(&gone.here).unwrap();
-    let advice = advised(&doctor("--project 'my web'").await, "project").remove(0);
+    let advice = suggested_commands(&doctor("--project 'my web'").await, "project").remove(0);
     Said::by(shell(&advice.replace("DIR", "."))).await.ok();
     assert_eq!(doctor("--project 'my web'").await.code, Some(0));
 
-    // Names that nothing has.
-    let listed = Said::by(shell(&advised(&doctor("--project nowhere").await, "project")[0])).await;
+    // Unknown names.
+    let listed = Said::by(shell(&suggested_commands(&doctor("--project nowhere").await, "project")[0])).await;
     assert!(listed.ok().contains("my web"), "{listed:?}");
-    let listed = Said::by(shell(&advised(&doctor("--org nowhere").await, "key")[0])).await;
+    let listed = Said::by(shell(&suggested_commands(&doctor("--org nowhere").await, "key")[0])).await;
     assert!(listed.ok().contains("default"), "{listed:?}");
 
-    // No client that we know.
-    let printed = Said::by(shell(&advised(&doctor("").await, "clients")[0])).await;
+    // No known client is installed.
+    let printed = Said::by(shell(&suggested_commands(&doctor("").await, "clients")[0])).await;
     assert_eq!(printed.json()["mcpServers"]["toolcrib"]["type"], "http");
 
-    // A server that has gone.
+    // A server that was killed.
     server.kill_nine().await;
-    assert_eq!(advised(&doctor("").await, "server")[0], serve);
+    assert_eq!(suggested_commands(&doctor("").await, "server")[0], serve);
     let _server = Process::start(start(), &data).await;
     assert_eq!(doctor("").await.code, Some(0));
 }

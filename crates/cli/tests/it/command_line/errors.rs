@@ -1,8 +1,8 @@
-//! What goes wrong: the code, nothing on stdout, and on stderr what was wrong and what to do.
+//! Errors: the exit code, an empty stdout, and on stderr the problem and a hint.
 
 use crate::support::{Engine, Place, Terminal};
 
-/// Each line fails with 1 and says all of its words.
+/// Checks that each line exits with 1 and prints all expected parts.
 async fn fail(terminal: &Terminal, cases: &[(&str, &[&str])]) {
     for (line, expected) in cases {
         let said = terminal.run(line).await;
@@ -15,7 +15,7 @@ async fn fail(terminal: &Terminal, cases: &[(&str, &[&str])]) {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn mistakes_say_what_to_do() {
+async fn errors_suggest_a_fix() {
     let place = Place::new(Engine::Sqlite);
     let server = place.start().await;
     let terminal = Terminal::at(&place);
@@ -26,18 +26,18 @@ async fn mistakes_say_what_to_do() {
         ("org list --key nonsense", &["(401)", "hint: "]),
         ("tools --org nowhere", &["no such org", "`toolcrib org list`"]),
         ("tools --project nowhere", &["no project `nowhere`", "`default`"]),
-        ("project show nowhere", &["no project `nowhere`", "there are `default`"]),
+        ("project show nowhere", &["no project `nowhere`", "existing projects: `default`"]),
         ("project show prj_01m7gkhf3m000b74c6jz07bn7j", &["no such project", "`toolcrib project list`"]),
-        ("project add default", &["called `default` already", "(409)"]),
+        ("project add default", &["named `default` already exists", "(409)"]),
         ("project add x --root /nowhere/at/all", &["no directory `/nowhere/at/all`", "the server's machine"]),
         ("key add x --scope wings:spread", &["no scope `wings:spread`"]),
         ("key add x --cover nowhere", &["no project `nowhere`"]),
-        ("key add x --expires yesterday", &["`yesterday` is no time", "90d"]),
+        ("key add x --expires yesterday", &["`yesterday` is not a time", "90d"]),
         ("key add x --agents nobody", &["no `nobody` among the agents", "`toolcrib agent list`"]),
         ("key revoke nobody", &["no `nobody` among the keys", "`toolcrib key list`"]),
         ("session show ses_nothing", &["no such session", "`toolcrib session list`"]),
         ("session end ses_nothing", &["no such session", "`toolcrib session list`"]),
-        (&format!("session end {ended}"), &["ended already", "(409)"]),
+        (&format!("session end {ended}"), &["already ended", "(409)"]),
         ("session open --tool eat_bricks", &["no tool `eat_bricks`"]),
         ("agent show nobody", &["no `nobody` among the agents", "`toolcrib agent list`"]),
         ("agent add x --scope bricks:read --tool eat_bricks", &["no tool `eat_bricks`"]),
@@ -49,38 +49,50 @@ async fn mistakes_say_what_to_do() {
         ("policy put up --file nowhere.cedar", &["cannot read `nowhere.cedar`"]),
         ("policy explain --agent nobody --tool bricks.list", &["no `nobody` among the agents", "`toolcrib agent list`"]),
         ("policy explain --session ses_nothing --tool bricks.list", &["(4"]),
+        (
+            &format!("policy explain --session {ended} --tool bricks.lst"),
+            &["no tool `bricks.lst`; did you mean `bricks.list`? (404)"],
+        ),
+        (
+            "policy forbid --tool nosuch --everyone",
+            &["unrecognized action `Action::\"nosuch\"`; `toolcrib tools` lists all tools"],
+        ),
         ("policy explain --agent nobody --tool bricks.list --with nowhere.cedar", &["cannot read `nowhere.cedar`"]),
         ("policy test nowhere.yaml", &["cannot read `nowhere.yaml`"]),
         ("policy forbid --all-tools --project nowhere", &["no project `nowhere`", "`default`"]),
         ("policy forbid --all-tools --session ses_nothing", &["no such session", "`toolcrib session list`"]),
-        ("audit list --since yesterday", &["`yesterday` is no time", "7d"]),
+        ("audit list --since yesterday", &["`yesterday` is not a time", "7d"]),
         ("audit revoke nothing", &["(404)", "`toolcrib audit keys`"]),
         ("audit export --out /nowhere/at/all", &["cannot write /nowhere/at/all"]),
-        ("call bricks.list {", &["the arguments `{` are no JSON"]),
+        ("call bricks.list {", &["the arguments `{` are not valid JSON"]),
         ("call bricks.list []", &["must be a JSON object"]),
         ("call bricks.list @nowhere.json", &["cannot read `nowhere.json`"]),
         ("call bricks.eat", &["-32601 (tool_not_found)", "`toolcrib tools`"]),
         ("call bricks.list '{\"limit\": 0}'", &["-32602 (invalid_params)", "minimum of 1", "parameter: limit"]),
         ("call bricks.create_draft", &["`name` is required", "`type` is required", "`evaluation_prompt` is required"]),
-        ("run -- /nowhere/agent", &["cannot start `/nowhere/agent`", "on the PATH"]),
-        ("connect claude --ttl 8h", &["--ttl is for --http"]),
-        ("tools --url 127.0.0.1:7420 --key x", &["`127.0.0.1:7420` is no url", "http://"]),
+        ("user add --email a@b.example --role owner", &["no terminal", "--password-stdin"]),
+        ("user set a@b.example", &["nothing to change", "--role"]),
+        ("login", &["pass --email and --password-stdin"]),
+        ("connect claude --ttl 8h", &["--ttl needs --http"]),
+        ("tools --url 127.0.0.1:7420 --key x", &["`127.0.0.1:7420` is not a server URL", "http://"]),
         ("tools --url http://127.0.0.1:1", &["no key for http://127.0.0.1:1", "--key", "TOOLCRIB_KEY"]),
-        ("tools --url http://127.0.0.1:1 --key x", &["nothing listens at", "`toolcrib serve`", "--url"]),
+        ("tools --url http://127.0.0.1:1 --key x", &["refused", "`toolcrib serve`", "--url"]),
     ];
     fail(&terminal, cases).await;
-    assert!(server.sessions().await.iter().all(|session| session["state"] == "ended"), "a command that fails ends its session");
+    let said = terminal.run("run -- /nowhere/agent").await;
+    assert!(said.refused(127).contains("cannot start `/nowhere/agent`") && said.err.contains("on the PATH"), "{said:?}");
+    assert!(server.sessions().await.iter().all(|session| session["state"] == "ended"), "a failed command left its session open");
 
     for (password, expected) in [("", "no password on stdin"), ("short", "12 to 1000 characters")] {
         let said = terminal.run_with_input("user add --email a@b.example --role owner --password-stdin", password).await;
         assert!(said.refused(1).contains(expected), "{said:?}");
     }
     let said = terminal.run_with_input("call bricks.list -", "nonsense").await;
-    assert!(said.refused(1).contains("the arguments on stdin are no JSON"), "{said:?}");
+    assert!(said.refused(1).contains("the arguments on stdin are not valid JSON"), "{said:?}");
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn without_a_server_a_command_says_how_to_start_one() {
+async fn command_without_a_server_explains_how_to_start_one() {
     let place = Place::new(Engine::Sqlite);
     let terminal = Terminal::at(&place);
     let data = place.data();
@@ -99,7 +111,7 @@ async fn without_a_server_a_command_says_how_to_start_one() {
     ]) {
         fail(&terminal, &[(line, &["no server is running on the data folder", &serve])]).await;
     }
-    // Whoever never named a data folder is not told to name one.
+    // Without a named data folder, the hint names none either.
     let home = Terminal::without_data(place.folder.path());
     fail(
         &home,
@@ -109,7 +121,7 @@ async fn without_a_server_a_command_says_how_to_start_one() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_line_that_cannot_be_read_is_told_from_one_that_fails() {
+async fn usage_errors_exit_with_code_2() {
     let place = Place::new(Engine::Sqlite);
     let terminal = Terminal::at(&place);
     let cases: &[(&str, &str)] = &[
@@ -120,7 +132,6 @@ async fn a_line_that_cannot_be_read_is_told_from_one_that_fails() {
         ("run", "<COMMAND>"),
         ("connect", "<CLIENT>"),
         ("connect emacs", "possible values: claude, codex, cursor, vscode"),
-        ("user add --email a@b.example --role owner", "--password-stdin"),
         ("user add --email a@b.example --role king --password-stdin", "possible values: owner, admin, member"),
         ("session open --ttl soon", "8h"),
         ("session list --limit 0", "1..=1000000"),
@@ -135,12 +146,18 @@ async fn a_line_that_cannot_be_read_is_told_from_one_that_fails() {
         ("policy check", "<FILE>"),
         ("audit list --limit 0", "1..=1000000"),
         ("completions klingon", "possible values: bash"),
-        ("connect claude --name 'a b'", "letters, digits, - and _ only"),
+        ("connect claude --name 'a b'", "letters, digits, - and _"),
     ];
     for (line, expected) in cases {
         let said = terminal.run(line).await;
         assert!(said.refused(2).contains(expected), "`{line}` does not say `{expected}`: {}", said.err);
     }
+    let said = terminal.with("TOOLCRIB_DATA", "").run("tools").await;
+    assert!(said.refused(2).contains("TOOLCRIB_DATA is set but empty"), "{said:?}");
+    let said = terminal.run("session open --ttl 31d").await;
+    assert!(said.refused(2).contains("at most 30 days"), "{said:?}");
+    assert_eq!(terminal.run("help").await.ok(), terminal.run("--help").await.ok());
+    assert_eq!(terminal.run("kit help publish").await.ok(), terminal.run("kit publish --help").await.ok());
     let said = terminal.with("TOOLCRIB_LOG", "a=b=c").run("tools").await;
-    assert!(said.refused(1).contains("`a=b=c` is no log filter"), "{said:?}");
+    assert!(said.refused(1).contains("`a=b=c` is not a log filter"), "{said:?}");
 }

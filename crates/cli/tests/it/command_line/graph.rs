@@ -1,4 +1,4 @@
-//! `toolcrib graph`: facts travel in files, entities become one and two again.
+//! `toolcrib graph`: import, export, rollback, merge and split.
 
 use serde_json::{Value, json};
 
@@ -12,7 +12,7 @@ fn lines(facts: impl Iterator<Item = Value>) -> String {
     facts.map(|fact| format!("{fact}\n")).collect()
 }
 
-/// What each exported line says.
+/// Each exported line as a short sentence.
 fn sentences(exported: &str) -> Vec<String> {
     let word = |fact: &Value, member: &str| fact[member].as_str().unwrap().to_owned();
     let sentence = |line: &str| {
@@ -23,7 +23,7 @@ fn sentences(exported: &str) -> Vec<String> {
 }
 
 both_engines! {
-    async fn facts_travel_from_one_project_to_another(engine: Engine) {
+    async fn facts_are_exported_and_imported_into_another_project(engine: Engine) {
         let place = Place::new(engine);
         let server = place.start().await;
         let terminal = Terminal::at(&place);
@@ -31,25 +31,25 @@ both_engines! {
         let facts = lines((0..250).map(|number| fact(&format!("service-{number}"), &format!("host-{}", number % 7))));
         std::fs::write(terminal.here.join("facts.jsonl"), facts).unwrap();
         let import = terminal.run("graph import facts.jsonl").await;
-        assert_eq!(import.ok(), "250 new fact(s), 0 known already, 0 superseded; 257 new entities\n");
+        assert_eq!(import.ok(), "250 new fact(s), 0 already known, 0 superseded; 257 new entities\n");
         let again = terminal.json("graph import facts.jsonl").await;
         assert_eq!(again, json!({"entitiesCreated": 0, "tripletsCreated": 0, "tripletsExisting": 250, "superseded": 0}));
 
         let exported = terminal.run("graph export").await.ok().to_owned();
         let said = sentences(&exported);
-        assert_eq!((said.len(), said[0].as_str()), (250, "service-0 service runs_on host-0"), "what was learned first comes first");
+        assert_eq!((said.len(), said[0].as_str()), (250, "service-0 service runs_on host-0"), "the oldest fact comes first");
         let import = terminal.run_with_input("graph import - --project second", &exported).await;
-        assert_eq!(import.ok(), "250 new fact(s), 0 known already, 0 superseded; 257 new entities\n");
+        assert_eq!(import.ok(), "250 new fact(s), 0 already known, 0 superseded; 257 new entities\n");
         assert_eq!(sentences(terminal.run("graph export --format jsonl --project second").await.ok()), said);
 
         let gone = terminal.run("graph rollback --agent label:import --yes --project second").await;
-        assert_eq!(gone.ok(), "retracted: 250 fact(s); restored: 0; merges undone: 0\n");
-        assert_eq!(terminal.run("graph export --project second").await.ok(), "", "what was retracted is not exported");
+        assert_eq!(gone.ok(), "retracted 250 fact(s), restored 0, undid 0 merge(s)\n");
+        assert_eq!(terminal.run("graph export --project second").await.ok(), "", "retracted facts are not exported");
         assert_eq!(terminal.json("graph stats").await["standing"], 250);
         assert!(server.sessions().await.iter().all(|session| session["state"] == "ended"));
     }
 
-    async fn a_line_that_cannot_be_imported_is_named(engine: Engine) {
+    async fn import_reports_the_line_that_fails(engine: Engine) {
         let place = Place::new(engine);
         let _server = place.start().await;
         let terminal = Terminal::at(&place);
@@ -57,19 +57,19 @@ both_engines! {
         facts[119]["relationship"] = json!("→");
         let import = terminal.run_with_input("graph import -", &lines(facts.into_iter())).await;
         let complaint = import.refused(1);
-        assert!(complaint.starts_with("error: line 120 is refused; lines before 101 are in the graph: -32602 "), "{complaint}");
-        assert_eq!(terminal.json("graph stats").await["standing"], 100, "a call is taken whole or not at all");
+        assert!(complaint.starts_with("error: line 120 was refused; lines before 101 are imported: -32602 "), "{complaint}");
+        assert_eq!(terminal.json("graph stats").await["standing"], 100, "a call imports all of its facts or none");
         let said = terminal.run_with_input("graph import -", "{}\n{\"source\"").await;
-        assert!(said.refused(1).starts_with("error: line 2 is no JSON: "), "{said:?}");
+        assert!(said.refused(1).starts_with("error: line 2 is not valid JSON: "), "{said:?}");
         let said = terminal.run_with_input("graph import -", "{}").await;
-        assert!(said.refused(1).starts_with("error: line 1 is refused"), "{said:?}");
+        assert!(said.refused(1).starts_with("error: line 1 was refused"), "{said:?}");
         assert!(terminal.run("graph import nowhere.jsonl").await.refused(1).contains("cannot read `nowhere.jsonl`"));
         terminal.run("project add off --memory off").await.ok();
         let said = terminal.run_with_input("graph import - --project off", &fact("a", "b").to_string()).await;
-        assert!(said.refused(1).contains("the project has no knowledge graph"), "{said:?}");
+        assert!(said.refused(1).contains("the project's knowledge graph is off"), "{said:?}");
     }
 
-    async fn entities_become_one_and_two_again(engine: Engine) {
+    async fn entities_are_merged_and_split(engine: Engine) {
         let place = Place::new(engine);
         let _server = place.start().await;
         let terminal = Terminal::at(&place);

@@ -1,11 +1,11 @@
-//! The help of every command, and what it shows: examples that really parse, flags that really are there.
+//! The help of every command: its examples parse, and its flags exist.
 
 use crate::support::{Engine, Place, Said, Terminal};
 
-/// Commands that print nothing of their own, or nothing but text.
+/// Commands without `--json`.
 const WITHOUT_JSON: [&str; 3] = ["serve", "stdio", "completions"];
 
-/// The help of a command and of all commands below it, each with the words that lead to it.
+/// The help of every command and subcommand, each with its path.
 async fn helps(terminal: &Terminal) -> Vec<(String, String)> {
     let mut open = vec![String::new()];
     let mut found = Vec::new();
@@ -25,7 +25,7 @@ fn section<'h>(help: &'h str, heading: &str) -> Vec<&'h str> {
     lines.take_while(|line| !line.is_empty()).filter(|line| line.starts_with("  ")).collect()
 }
 
-/// Whether a line would be taken: everything in it is read before `--help` stops it.
+/// Adds `--help` to a line, so that it is parsed but not run.
 async fn parses(terminal: &Terminal, line: &str) -> Said {
     let (before, after) = match line.split_once(" -- ") {
         Some((before, after)) => (before.to_owned(), format!(" -- {after}")),
@@ -34,7 +34,7 @@ async fn parses(terminal: &Terminal, line: &str) -> Said {
     terminal.run(&format!("{before} --help{after}")).await
 }
 
-/// The examples in a help text: commands over one line or several, without what is said about them.
+/// The examples in a help text, without their explanations. A command may span several lines.
 fn examples(help: &str) -> Vec<String> {
     let text = help.replace("\\\n ", " ");
     let lines = text.lines().filter(|line| line.starts_with("  ")).filter_map(|line| line.trim_start().split_once("toolcrib "));
@@ -45,7 +45,7 @@ fn examples(help: &str) -> Vec<String> {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn every_command_explains_itself() {
+async fn every_command_has_help_and_valid_examples() {
     let place = Place::new(Engine::Sqlite);
     let terminal = Terminal::at(&place);
     let helps = helps(&terminal).await;
@@ -76,7 +76,7 @@ async fn every_command_explains_itself() {
         for line in section(help, "Commands:") {
             assert!(line.trim().contains("  "), "`{path}` lists a command without a word about it: {line}");
         }
-        // Each command, and not each verb of a group, has examples.
+        // Each top-level command has examples. Subcommands need none.
         assert!(path.is_empty() || path.contains(' ') || help.contains("\nExample"), "`{path}` shows no example");
         for example in examples(help) {
             let said = parses(&terminal, &example).await;
@@ -92,7 +92,7 @@ async fn every_command_explains_itself() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn the_version_is_the_releases() {
+async fn version_flag_prints_the_release() {
     let place = Place::new(Engine::Sqlite);
     for flag in ["--version", "-V"] {
         let said = Terminal::at(&place).run(flag).await;
@@ -101,7 +101,7 @@ async fn the_version_is_the_releases() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn completions_name_every_command() {
+async fn completions_cover_every_command() {
     let place = Place::new(Engine::Sqlite);
     let terminal = Terminal::at(&place);
     let help = terminal.run("--help").await;
@@ -113,17 +113,32 @@ async fn completions_name_every_command() {
         for command in &commands {
             assert!(script.ok().contains(command.as_str()), "{shell}: {command}");
         }
-        assert!(script.out.contains("work-type") && script.out.contains("tool-names"), "{shell}: flags too");
-        for hidden in ["__watch", "The yardstick"] {
-            assert!(!script.out.contains(hidden), "{shell}: {hidden} is ours alone");
+        assert!(script.out.contains("work-type") && script.out.contains("tool-names"), "{shell}: flags are missing");
+        for hidden in ["__watch", "The baseline"] {
+            assert!(!script.out.contains(hidden), "{shell}: {hidden} is internal");
         }
     }
-    // The one shell that is surely here must take it, and complete with it.
+    // Bash is always installed: it must load the script and complete with it.
     let script = terminal.run("completions bash").await;
     let asked = "COMP_WORDS=(toolcrib se) COMP_CWORD=1; _toolcrib toolcrib se toolcrib; echo \"${COMPREPLY[*]}\"";
-    // In a file: it is longer than an argument may be.
+    // The script is too long for an argument, so it goes into a file.
     std::fs::write(terminal.here.join("completions.bash"), script.ok()).unwrap();
     let mut bash = terminal.program("bash");
     bash.args(["-c", &format!("source ./completions.bash\n{asked}")]);
     assert_eq!(Said::by(bash).await.ok(), "serve session\n");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn help_that_cannot_be_written_is_an_error() {
+    let place = Place::new(Engine::Sqlite);
+    let terminal = Terminal::at(&place);
+    for line in ["--help", "--version", "serve --help", "completions bash"] {
+        let mut command = terminal.command(line);
+        command.stdout(std::fs::OpenOptions::new().write(true).open("/dev/full").unwrap());
+        command.stderr(std::process::Stdio::piped());
+        let output = command.spawn().unwrap().wait_with_output().await.unwrap();
+        let err = String::from_utf8(output.stderr).unwrap();
+        assert_eq!(output.status.code(), Some(1), "{line}: {err}");
+        assert!(err.starts_with("error: cannot write to stdout: No space left on device"), "{line}: {err}");
+    }
 }

@@ -1,4 +1,4 @@
-//! Lists that say more: sessions by state, costs with their total, the trail as it grows.
+//! Lists: sessions by state, costs with a total, and `audit list --follow`.
 
 use std::process::Stdio;
 
@@ -24,7 +24,7 @@ both_engines! {
         terminal.run(&format!("session end {}", ended["sessionId"].as_str().unwrap())).await.ok();
         let opened = open("--agent builder --ttl 8h").await;
         let expired = open("--ttl 1s").await;
-        crate::support::eventually("it expires", async || {
+        crate::support::eventually("the session expires", async || {
             terminal.json("session list --state expired").await["sessions"].as_array().unwrap().len() == 1
         })
         .await;
@@ -42,7 +42,7 @@ both_engines! {
         assert!(said.refused(2).contains("open, ended, expired"), "{said:?}");
     }
 
-    async fn the_total_of_costs_is_called_so(engine: Engine) {
+    async fn costs_end_with_a_total(engine: Engine) {
         let place = Place::new(engine);
         let _server = place.start().await;
         let terminal = Terminal::at(&place);
@@ -55,16 +55,16 @@ both_engines! {
         .await;
         let table = terminal.run("costs").await.ok().to_owned();
         assert_eq!((column(&table, "TOOL").last(), column(&table, "CALLS").last()), (Some(&"total"), Some(&"3")), "{table}");
-        assert_eq!(terminal.json("costs").await["total"].get("verb"), None, "the API's own answer stays as it is");
+        assert_eq!(terminal.json("costs").await["total"].get("verb"), None, "`--json` prints the API's answer unchanged");
     }
 
-    async fn the_trail_is_followed_without_a_gap(engine: Engine) {
+    async fn audit_follow_prints_every_entry_once(engine: Engine) {
         let place = Place::new(engine);
         let _server = place.start().await;
         let terminal = Terminal::at(&place);
         terminal.run("project add before").await.ok();
         let (mut child, mut all) = follow(&terminal, "--json");
-        // The entry from before is there: from here on everything that comes is followed.
+        // The earlier entry is printed first. From then on, the command follows new entries.
         let mut numbers = Vec::new();
         loop {
             let entry = next(&mut all).await;
@@ -80,7 +80,7 @@ both_engines! {
             terminal.run("call kits.list").await.ok();
         }
         for name in ["one", "two", "three"] {
-            assert_eq!(next(&mut projects).await["payload"]["name"], json!(name), "only what was asked for, in order");
+            assert_eq!(next(&mut projects).await["payload"]["name"], json!(name), "only matching entries, in order");
         }
         let whole = terminal.json("audit list").await;
         let newest = whole["events"][0]["sequenceNumber"].as_u64().unwrap();
@@ -91,19 +91,49 @@ both_engines! {
         for child in [&mut child, &mut other] {
             let id = child.id().unwrap().to_string();
             assert!(tokio::process::Command::new("kill").args(["-INT", &id]).status().await.unwrap().success());
-            assert!(in_time(child.wait()).await.unwrap().success(), "Ctrl-C ends it well");
+            assert!(in_time(child.wait()).await.unwrap().success(), "Ctrl-C exits with 0");
         }
         let said = terminal.run("audit list --follow --until 1h").await;
         assert!(said.refused(2).contains("cannot be used with"), "{said:?}");
     }
+
+    async fn audit_follow_continues_after_a_restart(engine: Engine) {
+        let place = Place::new(engine);
+        let server = place.start().await;
+        let admin = Terminal::at(&place);
+        admin.run("project add before").await.ok();
+        let key = admin.json("key add auditor --scope audit:read").await["key"]["fullKey"].as_str().unwrap().to_owned();
+        let auditor = admin.with("TOOLCRIB_KEY", &key);
+        let (mut child, mut entries) = follow(&auditor, "--type project.created --limit 1 --json");
+        let mut said = BufReader::new(child.stderr.take().unwrap()).lines();
+        assert_eq!(next(&mut entries).await["payload"]["name"], "before");
+        let url = server.url.clone();
+        server.stop_with("TERM").await;
+        let line = in_time(said.next_line()).await.unwrap();
+        assert_eq!(line, Some(format!("toolcrib: lost the connection to {url}; waiting for the server")));
+        let server = place.start().await;
+        for name in ["one", "two"] {
+            admin.run(&format!("project add {name}")).await.ok();
+        }
+        for name in ["one", "two"] {
+            assert_eq!(next(&mut entries).await["payload"]["name"], json!(name), "no gap and no repeat");
+        }
+        let line = in_time(said.next_line()).await.unwrap().unwrap();
+        assert!(line.starts_with(&format!("toolcrib: connected to {}; continuing after entry ", server.url)), "{line}");
+        admin.run("key revoke auditor").await.ok();
+        let line = in_time(said.next_line()).await.unwrap().unwrap();
+        assert!(line.contains("(401)"), "a revoked key ends it: {line}");
+        assert_eq!(in_time(child.wait()).await.unwrap().code(), Some(1));
+    }
 }
 
 fn follow(terminal: &Terminal, flags: &str) -> (Child, Lines<BufReader<ChildStdout>>) {
-    let mut child = terminal.command(&format!("audit list --follow {flags}")).stdout(Stdio::piped()).spawn().unwrap();
+    let mut command = terminal.command(&format!("audit list --follow {flags}"));
+    let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
     let lines = BufReader::new(child.stdout.take().unwrap()).lines();
     (child, lines)
 }
 
 async fn next(lines: &mut Lines<BufReader<ChildStdout>>) -> Value {
-    serde_json::from_str(&in_time(lines.next_line()).await.unwrap().expect("it goes on")).unwrap()
+    serde_json::from_str(&in_time(lines.next_line()).await.unwrap().expect("the command still runs")).unwrap()
 }

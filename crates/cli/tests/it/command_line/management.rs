@@ -1,7 +1,7 @@
-//! The management commands, for people and with `--json`, the same on both engines.
+//! The management commands, as text and with `--json`, the same on both engines.
 //!
-//! Each file in `transcripts` is typed anew: its lines after `$` are run, and what they print must be what stands there. When a
-//! change is meant, `UPDATE_EXPECT=1` writes the files anew.
+//! The tests run the lines after `$` in each file of `transcripts`, and compare the output with the file. After an intended change,
+//! `UPDATE_EXPECT=1` rewrites the files.
 
 use expect_test::expect_file;
 
@@ -12,7 +12,7 @@ macro_rules! transcripts {
         async fn $name(engine: Engine) {
             let path = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/it/command_line/transcripts/", stringify!($name), ".txt");
             let written = std::fs::read_to_string(path).unwrap();
-            expect_file![path].assert_eq(&retyped(engine, &written).await);
+            expect_file![path].assert_eq(&replay(engine, &written).await);
         }
     )*}};
 }
@@ -32,8 +32,8 @@ transcripts! {
     policies_as_json
 }
 
-/// Types a transcript anew, in an org of its own.
-async fn retyped(engine: Engine, written: &str) -> String {
+/// Runs a transcript in a new org. Returns the new transcript.
+async fn replay(engine: Engine, written: &str) -> String {
     let place = Place::new(engine);
     let _server = place.start().await;
     let terminal = Terminal::at(&place);

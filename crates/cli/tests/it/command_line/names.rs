@@ -1,4 +1,4 @@
-//! Names where ids are taken, and what is said of a name that several have.
+//! Names in place of ids, and the error for an ambiguous name.
 
 use serde_json::{Value, json};
 
@@ -9,7 +9,7 @@ fn text(value: &Value) -> &str {
 }
 
 both_engines! {
-    async fn names_are_taken_where_ids_are(engine: Engine) {
+    async fn commands_accept_names_for_ids(engine: Engine) {
         let place = Place::new(engine);
         let _server = place.start().await;
         let terminal = Terminal::at(&place);
@@ -34,23 +34,25 @@ both_engines! {
         }
         let second = text(&terminal.json(draft).await["structuredContent"]["brick_id"]).to_owned();
         let key = text(&terminal.json(&format!("brick show {second}")).await["brick"]["brick_key"]).to_owned();
-        assert_eq!(terminal.json(&format!("brick show {key}")).await["brick"]["brick_id"], json!(second), "a key is one brick's");
-        assert_eq!(terminal.json("brick show tone").await["brick"]["brick_id"], json!(first), "and comes before a name");
+        assert_eq!(terminal.json(&format!("brick show {key}")).await["brick"]["brick_id"], json!(second), "a brick key is unique");
+        assert_eq!(terminal.json("brick show tone").await["brick"]["brick_id"], json!(first), "a brick key takes precedence over a name");
         let kit = format!(r#"call kits.create_draft '{{"name": "Replies", "brick_ids": ["{first}"]}}'"#);
         let kits = [terminal.json(&kit).await, terminal.json(&kit).await].map(|made| text(&made["structuredContent"]["kit_id"]).to_owned());
         let code = text(&terminal.json(&format!("kit show {}", kits[0])).await["kit"]["kit_code"]).to_owned();
         assert_eq!(terminal.json(&format!("kit show {code}")).await["kit"]["kit_id"], json!(kits[0]));
         let said = terminal.run("kit show replies").await;
         let words = said.refused(1);
-        assert!(words.contains("several kits are called `replies`") && kits.iter().all(|id| words.contains(id)), "{words}");
+        assert!(words.contains("several kits are named `replies`") && kits.iter().all(|id| words.contains(id)), "{words}");
         let keys = [terminal.json("key add ci").await, terminal.json("key add ci").await].map(|made| text(&made["key"]["id"]).to_owned());
         let said = terminal.run("key revoke ci").await;
         assert!(keys.iter().all(|id| said.refused(1).contains(id)), "{said:?}");
         terminal.run(&format!("key revoke {}", keys[0])).await.ok();
         terminal.run("key revoke ci").await.ok();
+        let said = terminal.run(&format!("key revoke {}", keys[0])).await;
+        assert!(said.refused(1).contains(&format!("the key `{}` is already revoked, since 20", keys[0])), "{said:?}");
     }
 
-    async fn the_trail_is_listed_by_the_names_of_actors(engine: Engine) {
+    async fn audit_list_accepts_actor_names(engine: Engine) {
         let place = Place::new(engine);
         let _server = place.start().await;
         let terminal = Terminal::at(&place);
@@ -61,7 +63,7 @@ both_engines! {
         assert_eq!(actors, [&key["key"]["id"]]);
         assert_ne!(terminal.json("audit list --actor instance-admin").await["events"], json!([]));
         let said = terminal.run("audit list --actor nobody").await;
-        assert!(said.refused(1).contains("no agent, key or person of `default` is called `nobody`"), "{said:?}");
+        assert!(said.refused(1).contains("no agent, key or user of org `default` is named `nobody`"), "{said:?}");
         let agent = terminal.json("agent add launcher --scope bricks:read --tool bricks.list").await;
         let said = terminal.run("audit list --actor launcher").await;
         assert!(said.refused(1).contains(text(&agent["agent_id"])) && said.err.contains(text(&key["key"]["id"])), "{said:?}");
@@ -69,7 +71,7 @@ both_engines! {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_key_without_org_read_works_in_its_own_org_and_projects() {
+async fn key_without_org_read_works_in_its_org_and_projects() {
     let place = Place::new(Engine::Sqlite);
     let server = place.start().await;
     let admin = Terminal::at(&place);
@@ -80,7 +82,7 @@ async fn a_key_without_org_read_works_in_its_own_org_and_projects() {
     web.run("project add web --root .").await.ok();
     let launcher = acme.json("key add launcher --scope sessions:write --scope bricks:read --scope bricks:create_draft").await;
     let launcher = web.with("TOOLCRIB_KEY", text(&launcher["key"]["fullKey"]));
-    // Neither the org nor the project is said.
+    // No flag names the org or the project.
     launcher.run("call bricks.list").await.ok();
     launcher.run("tools").await.ok();
     launcher.run("run -- true").await.ok();
@@ -91,32 +93,34 @@ async fn a_key_without_org_read_works_in_its_own_org_and_projects() {
     let sessions = server.get(&format!("/api/org/{org}/sessions")).await["sessions"].as_array().unwrap().clone();
     let project = acme.json("project show web").await["project"]["id"].take();
     assert_eq!(sessions.len(), 5);
-    assert_eq!(sessions.iter().filter(|session| session["projectId"] == project).count(), 4, "by the root of the directory");
-    assert!(launcher.run("project list").await.ok().contains(launcher.here.to_str().unwrap()));
+    assert_eq!(sessions.iter().filter(|session| session["projectId"] == project).count(), 4, "the directory's root decides");
+    let listed = launcher.run("project list").await;
+    assert!(listed.ok().contains(launcher.here.to_str().unwrap()), "{listed:?}");
+    assert!(!listed.out.contains("MEMORY") && listed.err.contains("settings are not shown"), "{listed:?}");
     let report: Value = serde_json::from_str(launcher.run("doctor --json").await.ok()).unwrap();
     assert!(report["checks"].as_array().unwrap().iter().any(|check| check["detail"].as_str().unwrap().contains("`web`, root")));
-    // It still cannot look around.
+    // It still cannot list or look up other things.
     assert!(launcher.run("key list").await.refused(1).contains("`org:read`"));
     let said = launcher.run("session open --agent builder").await;
-    assert!(said.refused(1).contains("name it by its id") && said.err.contains("`org:read`"), "{said:?}");
+    assert!(said.refused(1).contains("use its id") && said.err.contains("`org:read`"), "{said:?}");
 
-    // A key for one project has no other.
+    // A key for one project sees no other.
     let narrow = acme.json("key add narrow --scope sessions:write --scope bricks:read --cover web").await;
     let narrow = launcher.with("TOOLCRIB_KEY", text(&narrow["key"]["fullKey"]));
     narrow.run("call bricks.list").await.ok();
     let said = narrow.run("call bricks.list --project default").await;
-    assert!(said.refused(1).contains("no project `default` in the org `acme-inc`: there are `web`"), "{said:?}");
+    assert!(said.refused(1).contains("no project `default` in org `acme-inc`; existing projects: `web`"), "{said:?}");
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_token_comes_as_a_header() {
+async fn agent_token_prints_a_header() {
     let place = Place::new(Engine::Sqlite);
     let server = place.start().await;
     let terminal = Terminal::at(&place);
     let said = terminal.run("agent add ci --scope bricks:read --tool bricks.list --json").await;
     let agent = said.json();
     let (key, secret) = (text(&agent["agent_key"]), text(&agent["agent_secret"]));
-    let good = async |said: Said| {
+    let check_header = async |said: Said| {
         let header = said.json();
         assert_eq!(header.as_object().unwrap().len(), 1);
         let message = json!({"jsonrpc": "2.0", "id": 1, "method": "tools/list"});
@@ -126,17 +130,17 @@ async fn a_token_comes_as_a_header() {
         assert_eq!(answer["result"]["tools"][0]["name"], "bricks.list", "{answer}");
     };
     let known = terminal.with("TOOLCRIB_AGENT_KEY", key).with("TOOLCRIB_AGENT_SECRET", secret);
-    good(known.run("agent token").await).await;
-    good(terminal.run_with_input("agent token", &said.out).await).await;
-    good(terminal.run_with_input("agent token", &format!("{key}\n{secret}\n")).await).await;
+    check_header(known.run("agent token").await).await;
+    check_header(terminal.run_with_input("agent token", &said.out).await).await;
+    check_header(terminal.run_with_input("agent token", &format!("{key}\n{secret}\n")).await).await;
     let elsewhere = Terminal::without_data(place.folder.path()).with("TOOLCRIB_URL", &server.url);
-    good(elsewhere.run_with_input("agent token", &said.out).await).await;
+    check_header(elsewhere.run_with_input("agent token", &said.out).await).await;
     let whole = known.json("agent token").await;
     assert!(whole["access_token"].is_string() && whole["expires_at"].is_string(), "{whole}");
     let said = terminal.run_with_input("agent token", &format!("{key}\nwrong\n")).await;
-    assert!(said.refused(1).contains("not accepted (401)") && !said.err.contains("--key"), "{said:?}");
+    assert!(said.refused(1).contains("wrong agent key or secret (401)") && !said.err.contains("--key"), "{said:?}");
     assert!(terminal.run("agent token").await.refused(1).contains("TOOLCRIB_AGENT_KEY"));
-    // An agent that we start does not inherit the secret of another.
+    // A started agent does not inherit another agent's secret.
     let said = known.run("run -- env").await;
     assert!(!said.ok().contains(secret), "{said:?}");
 }

@@ -1,4 +1,4 @@
-//! What a person decides at the terminal: logging in, publishing, and what is said when a key or the wrong person tries.
+//! People at the terminal: logging in, publishing, and the errors for keys and members.
 
 use std::os::unix::fs::PermissionsExt;
 use std::path::PathBuf;
@@ -31,7 +31,7 @@ async fn with_a_kit(engine: Engine) -> (Place, Process, Terminal) {
     (place, server, terminal)
 }
 
-/// The files in which a user's logins are kept.
+/// The files with a user's stored logins.
 fn logins(terminal: &Terminal) -> Vec<PathBuf> {
     let folder = terminal.here.join(".local/state/toolcrib");
     std::fs::read_dir(folder).map(|files| files.map(|file| file.unwrap().path()).collect()).unwrap_or_default()
@@ -43,13 +43,13 @@ async fn status(terminal: &Terminal, line: &str) -> Value {
 }
 
 both_engines! {
-    async fn a_kit_is_published_from_the_terminal(engine: Engine) {
+    async fn kit_is_published_from_the_terminal(engine: Engine) {
         let (place, _server, terminal) = with_a_kit(engine).await;
-        // With an address and a password, for this one command.
+        // An address and a password log in for one command.
         let said = terminal.run_with_input(&format!("brick publish tone {OWNER}"), PASSWORD).await;
         assert!(said.ok().starts_with("published brick brk_") && said.err.is_empty(), "{said:?}");
         assert_eq!(status(&terminal, "brick show tone").await, "published");
-        assert_eq!(logins(&terminal), Vec::<PathBuf>::new(), "nothing is kept");
+        assert_eq!(logins(&terminal), Vec::<PathBuf>::new(), "the login is not stored");
 
         // With a stored login.
         let said = terminal.run_with_input(&format!("login {OWNER}"), PASSWORD).await;
@@ -68,7 +68,7 @@ both_engines! {
         assert_eq!(drafted["kit"]["versions"][0]["bricks"].as_array().unwrap().len(), 1);
         terminal.run("kit publish Replies").await.ok();
 
-        // A kit that is blocked says by what.
+        // The error of a blocked kit lists its blockers.
         terminal.run("kit version Replies --brick length").await.ok();
         assert!(terminal.run("brick deprecate length").await.ok().starts_with("deprecated brick brk_"));
         let said = terminal.run("kit publish Replies").await;
@@ -77,7 +77,7 @@ both_engines! {
         assert!(terminal.run("kit deprecate Replies").await.ok().starts_with("deprecated kit kit_"));
         assert_eq!(status(&terminal, "kit show Replies").await, "deprecated");
 
-        // Logged out, here and there.
+        // Logging out removes the file and ends the login on the server.
         let stolen = std::fs::read(&kept[0]).unwrap();
         assert!(terminal.run("logout").await.ok().starts_with("logged out ada@acme.example"));
         assert_eq!(logins(&terminal), Vec::<PathBuf>::new());
@@ -85,18 +85,25 @@ both_engines! {
         std::fs::write(&kept[0], stolen).unwrap();
         let said = terminal.run("brick publish tone").await;
         assert!(said.refused(1).contains("(401)") && said.err.contains("`toolcrib login`"), "{said:?}");
+        // Logging in again replaces an ended login without a warning.
+        let said = terminal.run_with_input(&format!("login {OWNER}"), PASSWORD).await;
+        assert!(said.ok().contains("as ada@acme.example") && said.err.is_empty(), "{said:?}");
     }
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_key_decides_nothing_and_neither_does_a_member() {
+async fn keys_and_members_cannot_publish() {
     let (_place, _server, terminal) = with_a_kit(Engine::Sqlite).await;
     let said = terminal.run("kit publish Replies").await;
     let words = said.refused(1);
-    assert!(words.contains("a person decides this, not a key") && words.contains("`toolcrib login`"), "{words}");
+    assert!(words.contains("this command needs a login") && words.contains("`toolcrib login`"), "{words}");
     for (flags, password, expected) in [
         (OWNER, "wrong horse battery", "(401)"),
-        ("--email mel@acme.example --password-stdin", PASSWORD, "(403)"),
+        (
+            "--email mel@acme.example --password-stdin",
+            PASSWORD,
+            "only an owner or admin may do this; your role is member (403)\nhint: run `toolcrib login` as an owner or an admin of the org",
+        ),
         ("--password-stdin", PASSWORD, "--password-stdin needs --email"),
         (OWNER, "", "no password on stdin"),
     ] {
@@ -105,11 +112,11 @@ async fn a_key_decides_nothing_and_neither_does_a_member() {
     }
     assert_eq!(status(&terminal, "kit show Replies").await, "draft");
     let said = terminal.run_with_input(&format!("login {OWNER}"), "wrong horse battery").await;
-    assert!(said.refused(1).contains("cannot log in: this address and password are not accepted"), "{said:?}");
+    assert!(said.refused(1).contains("cannot log in: wrong email or password"), "{said:?}");
     assert_eq!(logins(&terminal), Vec::<PathBuf>::new());
 }
 
-/// Types at a real terminal: waits for each prompt before it types, and prints what the screen showed and the exit code.
+/// Types at a pseudo-terminal: waits for each prompt, types the answer, prints the screen, and exits with the command's code.
 const TYPIST: &str = r#"
 import os, pty, sys
 typed = [line.split("=", 1) for line in os.environ["TYPED"].split("\n")]
@@ -136,20 +143,51 @@ print(shown.decode(), end="")
 sys.exit(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
 "#;
 
-async fn typed(terminal: &Terminal, line: &str, answers: &str) -> Said {
+pub(super) async fn typed(terminal: &Terminal, line: &str, answers: &str) -> Said {
     let mut python = terminal.program("python3");
     python.args(["-c", TYPIST]).arg(crate::support::binary()).args(crate::support::words(line)).env("TYPED", answers);
     Said::by(python).await
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_person_is_asked_and_the_password_is_not_shown() {
+async fn password_prompt_hides_the_password() {
     let (_place, _server, terminal) = with_a_kit(Engine::Sqlite).await;
-    let answers = format!("Address at=ada@acme.example\\n\nPassword of ada@acme.example={PASSWORD}\\n");
+    let answers = format!("Email at=ada@acme.example\\n\nPassword for ada@acme.example={PASSWORD}\\n");
     let said = typed(&terminal, "kit publish Replies", &answers).await;
     assert!(said.ok().contains("published kit kit_") && !said.out.contains("horse"), "{said:?}");
     // Ctrl-C at the prompt ends the command.
-    let said = typed(&terminal, "login --email ada@acme.example", "Password of=\\x03").await;
+    let said = typed(&terminal, "login --email ada@acme.example", "Password for=\\x03").await;
     assert!(said.code != Some(0) && said.out.contains("interrupted"), "{said:?}");
     assert_eq!(logins(&terminal), Vec::<PathBuf>::new());
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn new_password_is_prompted_twice() {
+    let place = Place::new(Engine::Sqlite);
+    let _server = place.start().await;
+    let terminal = Terminal::at(&place);
+    let add = "user add --email ada@acme.example --role owner";
+    let said = typed(&terminal, add, &format!("Password (12 or more={PASSWORD}\\n\nRepeat=another long word\\n")).await;
+    assert!(said.code == Some(1) && said.out.contains("the passwords differ"), "{said:?}");
+    let said = typed(&terminal, add, "Password (12 or more=short\\n").await;
+    assert!(said.code == Some(1) && said.out.contains("too short"), "{said:?}");
+    let said = typed(&terminal, add, &format!("Password (12 or more={PASSWORD}\\n\nRepeat={PASSWORD}\\n")).await;
+    assert!(said.ok().contains("ada@acme.example") && !said.out.contains("horse"), "{said:?}");
+    terminal.run_with_input(&format!("login {OWNER}"), PASSWORD).await.ok();
+}
+
+/// A note from an agent must not control the reader's terminal.
+#[tokio::test(flavor = "multi_thread")]
+async fn export_at_a_terminal_shows_no_control_characters() {
+    let place = Place::new(Engine::Sqlite);
+    let _server = place.start().await;
+    let terminal = Terminal::at(&place);
+    terminal.run(r#"call af_memory_remember '{"content": "red \u001b[31malert\u009b2J"}'"#).await.ok();
+    for format in ["markdown", "jsonl"] {
+        let line = format!("memory export --format {format}");
+        let shown = typed(&terminal, &line, "red=").await;
+        assert!(shown.ok().contains("alert") && !shown.out.contains(['\u{1b}', '\u{9b}']), "{shown:?}");
+        let piped = terminal.run(&line).await;
+        assert!(piped.ok().contains('\u{9b}'), "a pipe gets the note unchanged: {piped:?}");
+    }
 }

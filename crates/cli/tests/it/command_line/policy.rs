@@ -1,4 +1,4 @@
-//! `toolcrib policy`: what is hard to see in a transcript. Names that look like Cedar, files, exit codes, and the docs.
+//! `toolcrib policy` beyond the transcripts: names that look like Cedar, files, exit codes, and the documentation.
 
 use serde_json::{Value, json};
 
@@ -16,8 +16,8 @@ fn write(terminal: &Terminal, name: &str, text: &str) {
 }
 
 both_engines! {
-    /// Names are other people's: what is written for them forbids what it should and permits nothing.
-    async fn a_name_cannot_break_out_of_its_policy(engine: Engine) {
+    /// Names come from other people. A policy for a name forbids only what it should, and permits nothing.
+    async fn names_cannot_inject_cedar(engine: Engine) {
         let place = Place::new(engine);
         let _server = place.start().await;
         let terminal = Terminal::at(&place);
@@ -29,12 +29,12 @@ both_engines! {
             let cedar = saved["policy"]["cedar"].as_str().unwrap();
             assert!(cedar.contains(&format!("principal in Agent::\"{id}\"")), "{cedar}");
             let explained = terminal.json(&format!("policy explain --agent {id} --tool bricks.list")).await;
-            // One statement, named as the document is.
+            // The policy is one statement, with the document's name.
             assert_eq!(explained["decision"]["policies"], json!([format!("nasty-{number}")]), "{explained}");
             let other = terminal.json(&format!("policy explain --agent {id} --tool bricks.create_draft")).await;
-            assert_eq!(other["decision"]["policies"], json!(["starter#own-tools"]), "nothing else is permitted: {other}");
+            assert_eq!(other["decision"]["policies"], json!(["starter#own-tools"]), "the name permits nothing: {other}");
         }
-        // In a peer's name there may be anything. It stays one name, which no peer has, and nothing is saved.
+        // A hostile peer name stays one unknown name, and nothing is saved.
         let mut grant = terminal.command("policy grant --everyone --id peer --json");
         grant.args(["--peer", "a\");\npermit (principal, action, resource); //", "--skill", "x\ny"]);
         let refused = Said::by(grant).await;
@@ -43,7 +43,7 @@ both_engines! {
         assert_eq!(terminal.json("policy list").await["flagged"], json!([]));
     }
 
-    async fn grants_narrow_what_a_project_may_do(engine: Engine) {
+    async fn grants_limit_the_tools_of_a_project(engine: Engine) {
         let place = Place::new(engine);
         let _server = place.start().await;
         let terminal = Terminal::at(&place);
@@ -64,12 +64,12 @@ both_engines! {
         terminal.run(&format!("policy forbid --tool bricks.list --session {session}")).await.ok();
         let said = terminal.run(&format!("policy explain --session {session} --tool bricks.list --arguments {{}}")).await;
         assert!(said.ok().contains("refused: session `ses_") && said.out.contains(&format!("  forbid-bricks.list-{session}\n")), "{said:?}");
-        assert_eq!(tools("web").await, reading, "other sessions are as they were");
+        assert_eq!(tools("web").await, reading, "other sessions are unchanged");
     }
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn files_are_checked_and_tried_before_they_hold() {
+async fn policy_files_are_checked_and_tested_before_saving() {
     let place = Place::new(Engine::Sqlite);
     let _server = place.start().await;
     let terminal = Terminal::at(&place);
@@ -85,7 +85,7 @@ async fn files_are_checked_and_tried_before_they_hold() {
     assert_eq!((said.code, said.err.as_str()), (Some(1), ""), "{said:?}");
     assert!(said.out.starts_with("good.cedar: ok\nbad.cedar:2:") && said.out.contains("bricks.eat"), "{said:?}");
     let said = terminal.run("policy put drafts --file bad.cedar").await;
-    assert!(said.refused(1).contains("nothing has changed:\n  bad.cedar:2:"), "{said:?}");
+    assert!(said.refused(1).contains("was not saved:\n  bad.cedar:2:"), "{said:?}");
 
     write(
         &terminal,
@@ -97,26 +97,30 @@ async fn files_are_checked_and_tried_before_they_hold() {
     assert_eq!(said.code, Some(1), "{said:?}");
     assert_eq!(
         said.out,
-        "ok    the bot reads\nFAIL  the bot does not draft: expected deny, but it is allowed: permitted, and nothing forbids it \
-         (starter#own-tools)\n2 cases: 1 as expected, 1 not\n"
+        "ok    the bot reads\nFAIL  the bot does not draft: expected deny, but the call is allowed: permitted, and not forbidden \
+         (starter#own-tools)\n2 cases: 1 passed, 1 failed\n"
     );
     let tried = terminal.run("policy test cases.yaml --with good.cedar").await;
-    assert!(tried.ok().ends_with("2 cases: 2 as expected, 0 not\n"), "{tried:?}");
+    assert!(tried.ok().ends_with("2 cases: 2 passed, 0 failed\n"), "{tried:?}");
     let said = terminal.run("policy explain --agent ci-bot --tool bricks.create_draft --with good.cedar").await;
     assert!(said.ok().contains("\n  good\n    forbid (principal,"), "the text that is tried is quoted: {said:?}");
     assert_eq!(terminal.json("policy list").await["policies"].as_array().unwrap().len(), 1, "nothing was saved");
     terminal.run("policy put good --file good.cedar").await.ok();
     terminal.run("policy test cases.yaml").await.ok();
     let shown = terminal.run("policy show good").await.ok().to_owned();
-    assert_eq!(shown, std::fs::read_to_string(terminal.here.join("good.cedar")).unwrap(), "it can be changed and put back");
+    assert_eq!(
+        shown,
+        std::fs::read_to_string(terminal.here.join("good.cedar")).unwrap(),
+        "the output can be edited and saved again"
+    );
     let schema = terminal.run("policy schema").await.ok().to_owned();
     assert!(schema.contains("action \"bricks.list\" in [\"tool_call\"]"), "{schema}");
     assert_eq!(terminal.json("policy schema").await["schema"].as_str().unwrap().trim_end(), schema.trim_end());
 }
 
-/// Every policy in the documentation could be saved, against the tools that there are.
+/// Every policy in the documentation passes `policy check` with the real tools.
 #[tokio::test(flavor = "multi_thread")]
-async fn the_documented_policies_are_policies() {
+async fn documented_policies_are_valid() {
     let place = Place::new(Engine::Sqlite);
     let _server = place.start().await;
     let terminal = Terminal::at(&place);

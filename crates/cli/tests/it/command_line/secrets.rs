@@ -1,4 +1,4 @@
-//! What is shown once works, and what takes it away takes it away at once.
+//! Secrets work as printed, and a revocation applies at once.
 
 use reqwest::StatusCode;
 use serde_json::{Value, json};
@@ -20,7 +20,7 @@ async fn passwords_from_stdin_log_people_in() {
     let terminal = Terminal::at(&place);
     let log_in =
         async |password: &str| post(&server, "/api/console/login", json!({"email": "ada@b.example", "password": password})).await;
-    // Spaces are part of it; the end of the line and what follows are not.
+    // The password is the first line with its spaces, without the line ending.
     let add = "user add --email ada@b.example --role admin --password-stdin";
     let said = terminal.run_with_input(add, " correct horse battery \r\nnot this\n").await;
     assert!(!said.ok().contains("horse"), "{said:?}");
@@ -40,7 +40,7 @@ async fn passwords_from_stdin_log_people_in() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn an_agents_secret_gets_it_in_until_it_is_taken() {
+async fn agent_secret_works_until_rotated_disabled_or_removed() {
     let place = Place::new(Engine::Sqlite);
     let server = place.start().await;
     let terminal = Terminal::at(&place);
@@ -62,7 +62,7 @@ async fn an_agents_secret_gets_it_in_until_it_is_taken() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_key_works_until_it_is_revoked_and_where_it_may() {
+async fn key_works_in_its_projects_until_revoked() {
     let place = Place::new(Engine::Sqlite);
     let _server = place.start().await;
     let terminal = Terminal::at(&place);
@@ -71,7 +71,7 @@ async fn a_key_works_until_it_is_revoked_and_where_it_may() {
     let ci = terminal.with("TOOLCRIB_KEY", text(&minted["key"]["fullKey"]));
     ci.run("call bricks.list --project web").await.ok();
     let elsewhere = ci.run("call bricks.list --project default").await;
-    assert!(elsewhere.refused(1).contains("no project `default`"), "it sees none but its own: {elsewhere:?}");
+    assert!(elsewhere.refused(1).contains("no project `default`"), "the key sees only its own project: {elsewhere:?}");
     let beyond = ci.run("key add more").await;
     assert!(beyond.refused(1).contains("(403)") && beyond.err.contains("hint: "), "{beyond:?}");
     terminal.run(&format!("key revoke {}", text(&minted["key"]["id"]))).await.ok();

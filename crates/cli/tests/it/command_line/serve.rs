@@ -1,4 +1,4 @@
-//! `toolcrib serve` as far as it is a command: where its settings come from, what it says, why it does not start.
+//! `toolcrib serve` as a command: its settings, its output, and its errors at the start.
 
 use serde_json::json;
 
@@ -7,7 +7,7 @@ use testkit::postgres::{Server, Settings};
 
 use crate::support::{Engine, Place, Process, Terminal, eventually, http, in_time, request};
 
-/// What a server calls itself.
+/// The name that a server reports.
 async fn name_of(server: &Process, terminal: &Terminal) -> String {
     let opened = terminal.json("session open").await;
     let entry = &opened["mcpConfig"]["mcpServers"]["toolcrib"];
@@ -20,7 +20,7 @@ async fn name_of(server: &Process, terminal: &Terminal) -> String {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_flag_beats_the_environment_and_the_environment_beats_the_file() {
+async fn flags_override_environment_which_overrides_file() {
     let place = Place::new(Engine::Sqlite);
     let terminal = Terminal::at(&place);
     let (here, data) = (place.folder.path().join("toolcrib.toml"), place.data().join("toolcrib.toml"));
@@ -32,7 +32,7 @@ async fn a_flag_beats_the_environment_and_the_environment_beats_the_file() {
         (Some("variable"), &["--server-name", "flag", "--config", "other.toml"][..], "flag"),
         (Some("variable"), &["--config", "other.toml"], "variable"),
         (None, &["--config", "other.toml"], "named file"),
-        // A file that happens to lie in the current directory may be a stranger's.
+        // A file in the current directory may come from a stranger, so it is ignored.
         (None, &[], "data folder"),
     ] {
         let mut serve = place.serve();
@@ -44,7 +44,19 @@ async fn a_flag_beats_the_environment_and_the_environment_beats_the_file() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_keeps_it_from_starting_is_said() {
+async fn allowed_root_that_does_not_exist_is_logged() {
+    let place = Place::new(Engine::Sqlite);
+    let log = place.folder.path().join("log");
+    let mut serve = place.serve();
+    serve.args(["--allow-root", "/nowhere/at/all"]).stderr(std::fs::File::create(&log).unwrap());
+    let server = Process::start(serve, &place.data()).await;
+    let warns = async || std::fs::read_to_string(&log).unwrap().contains("--allow-root /nowhere/at/all is not a folder");
+    eventually("the log warns", warns).await;
+    server.kill_nine().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn failed_start_reports_the_reason() {
     let place = Place::new(Engine::Sqlite);
     let terminal = Terminal::at(&place);
     let taken = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
@@ -55,20 +67,25 @@ async fn what_keeps_it_from_starting_is_said() {
     std::fs::create_dir(terminal.here.join("broken")).unwrap();
     std::fs::write(terminal.here.join("broken/toolcrib.db"), "this is no database ".repeat(100)).unwrap();
     for (flags, code, expected) in [
+        ("--limits-connections-max 0".to_owned(), 1, vec!["connections_max (--limits-connections-max) is 0", "write 1 or more"]),
         (format!("--listen {taken}"), 1, vec![taken.as_str(), "hint: ", "--listen"]),
-        ("--listen everywhere".to_owned(), 2, vec!["`everywhere` is no address with a port", "127.0.0.1:7420"]),
-        ("--listen no-such-name.invalid:1".to_owned(), 1, vec!["`no-such-name.invalid`", "has no address", "127.0.0.1:1"]),
-        ("--listen 192.0.2.1:7420".to_owned(), 1, vec!["192.0.2.1:7420", "no address of this machine", "--listen"]),
+        ("--listen everywhere".to_owned(), 2, vec!["`everywhere` is not an address with a port", "127.0.0.1:7420"]),
+        ("--listen no-such-name.invalid:1".to_owned(), 1, vec!["`no-such-name.invalid`", "cannot resolve", "127.0.0.1:1"]),
+        ("--listen 192.0.2.1:7420".to_owned(), 1, vec!["192.0.2.1:7420", "does not have that address", "--listen"]),
         ("--config nowhere.toml".to_owned(), 1, vec!["no settings file nowhere.toml", "--config"]),
         ("--config wrong.toml".to_owned(), 1, vec!["wrong.toml", "`body`", "body_bytes_max"]),
-        ("--public-url crib.example".to_owned(), 1, vec!["`crib.example` is no url", "https://"]),
+        ("--public-url crib.example".to_owned(), 1, vec!["`crib.example` is not a server URL", "https://"]),
         ("--workers 0".to_owned(), 2, vec!["a number from 1 to 256"]),
-        ("--log a=b=c".to_owned(), 1, vec!["`a=b=c` is no log filter"]),
+        ("--log a=b=c".to_owned(), 1, vec!["`a=b=c` is not a log filter"]),
         ("--listen 127.0.0.1:0 --master-key-file nowhere".to_owned(), 1, vec!["nowhere"]),
-        // Whatever listens at the port: what is wrong is said, and not something else.
-        (format!("--listen {taken} --data file"), 1, vec!["file is a file and no folder", "--data"]),
-        (format!("--listen {taken} --data /sys/toolcrib"), 1, vec!["data folder /sys/toolcrib cannot be made", "--data"]),
-        (format!("--listen {taken} --data broken"), 1, vec!["broken/toolcrib.db cannot be opened", "restore a backup"]),
+        // The port is taken too, but the error is about the other problem.
+        (format!("--listen {taken} --data file"), 1, vec!["file is a file, not a folder", "--data"]),
+        (format!("--listen {taken} --data /sys/toolcrib"), 1, vec!["data folder /sys/toolcrib cannot be created", "--data"]),
+        (
+            format!("--listen {taken} --data broken"),
+            1,
+            vec!["cannot open the database", "broken/toolcrib.db", "restore a backup"],
+        ),
         (
             format!("--listen {taken} --database-url postgres://u:hidden@127.0.0.1:1/x"),
             1,
@@ -89,7 +106,7 @@ async fn what_keeps_it_from_starting_is_said() {
         let words = said.refused(code);
         assert!(!words.contains("hidden"), "{flags}: {words}");
         let is_about_the_port = flags == format!("--listen {taken}");
-        assert_eq!(words.contains("stop whatever listens there"), is_about_the_port, "{flags}: {words}");
+        assert_eq!(words.contains("stop the program that listens there"), is_about_the_port, "{flags}: {words}");
         for part in expected {
             assert!(words.contains(part), "`serve {flags}` does not say `{part}`: {words}");
         }
@@ -97,13 +114,17 @@ async fn what_keeps_it_from_starting_is_said() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_a_database_refuses_is_said() {
+async fn database_refusals_are_reported() {
     let place = Place::new(Engine::Sqlite);
     let terminal = Terminal::at(&place);
     let database = tokio::task::spawn_blocking(|| Server::start(&Settings::default())).await.unwrap();
     let trusted = database.fresh_database();
     let store = Store::open(&StoreConfig::Postgres { url: trusted.clone() }, &base::Clock::default()).await.unwrap();
-    let hba = store.query("SELECT current_setting('hba_file')", &[], |row| row.get::<String>(0)).await.unwrap().remove(0);
+    let hba = store
+        .query("SELECT current_setting('hba_file') AS hba_file", &[], |row| row.get::<String>("hba_file"))
+        .await
+        .unwrap()
+        .remove(0);
     let guard = format!("COPY (SELECT unnest(ARRAY['host all guarded all scram-sha-256', 'host all all all trust'])) TO '{hba}'");
     let guard: &'static str = Box::leak(guard.into_boxed_str());
     let change = store.write_instance(move |tx| {
@@ -119,36 +140,36 @@ async fn what_a_database_refuses_is_said() {
         said.refused(1).to_owned()
     };
     let as_guarded = |password: &str| trusted.replacen("postgres@", &format!("guarded{password}@"), 1);
-    let refused = "refuses the user `guarded`: check the user and the password";
+    let refused = "refuses the user `guarded`; check the user and the password";
     eventually("the database asks for a password", async || serve(&as_guarded(":hidden")).await.contains(refused)).await;
-    assert!(serve(&as_guarded("")).await.contains("asks for a password, and the database url has none for `guarded`"));
+    assert!(serve(&as_guarded("")).await.contains("needs a password; add one for `guarded` to the database url"));
     assert!(serve(&trusted.replacen("postgres@", "nobody:hidden@", 1)).await.contains("refuses the user `nobody`"));
     let elsewhere = format!("{}/nothing", trusted.rsplit_once('/').unwrap().0);
-    assert!(serve(&elsewhere).await.contains("has no database `nothing`: create it"));
+    assert!(serve(&elsewhere).await.contains("has no database `nothing`; create it"));
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_name_can_be_listened_at() {
+async fn listen_accepts_a_host_name() {
     let place = Place::new(Engine::Sqlite);
     let server = Process::start(Terminal::at(&place).command("serve --listen localhost:0"), &place.data()).await;
     assert!(server.url.starts_with("http://127.0.0.1:"), "{}", server.url);
     server.get("/api/orgs").await;
 }
 
-/// Everything that a server says when it is ready, and the server.
+/// The output of a server until it is ready, and the server.
 async fn greeting(mut serve: tokio::process::Command) -> (String, tokio::process::Child) {
     let mut child = serve.stdout(std::process::Stdio::piped()).spawn().unwrap();
     let mut lines = tokio::io::AsyncBufReadExt::lines(tokio::io::BufReader::new(child.stdout.take().unwrap()));
     let mut text = String::new();
     while !text.contains("Ctrl-C stops it.") {
-        text.push_str(&in_time(lines.next_line()).await.unwrap().expect("it starts"));
+        text.push_str(&in_time(lines.next_line()).await.unwrap().expect("the server starts"));
         text.push('\n');
     }
     (text, child)
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_start_that_failed_was_not_the_first() {
+async fn failed_start_does_not_count_as_first_start() {
     let place = Place::new(Engine::Sqlite);
     let terminal = Terminal::at(&place);
     let taken = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
@@ -159,21 +180,21 @@ async fn a_start_that_failed_was_not_the_first() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_directory_that_holds_the_data_is_no_root() {
+async fn directory_above_the_data_folder_cannot_be_a_root() {
     let place = Place::new(Engine::Sqlite);
     let above = place.data().parent().unwrap().to_owned();
     let mut serve = place.serve();
     serve.current_dir(&above);
     let (text, _child) = greeting(serve).await;
-    assert!(text.contains("default (no root: this directory holds the data folder"), "{text}");
+    assert!(text.contains("default (no root, because this directory contains the data folder"), "{text}");
     let terminal = Terminal::at(&place);
     assert_eq!(terminal.json("project show default").await["project"]["root"], json!(null));
     let said = terminal.run(&format!("project set default --root {}", above.display())).await;
-    assert!(said.refused(1).contains("holds the server's data folder"), "{said:?}");
+    assert!(said.refused(1).contains("contains the server's data folder"), "{said:?}");
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_second_one_is_told_of_the_first_and_not_of_its_port() {
+async fn second_server_reports_the_locked_data_folder() {
     let place = Place::new(Engine::Sqlite);
     let server = place.start().await;
     let terminal = Terminal::at(&place);
@@ -182,7 +203,7 @@ async fn a_second_one_is_told_of_the_first_and_not_of_its_port() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn its_second_start_is_one_line() {
+async fn second_start_prints_one_line() {
     let place = Place::new(Engine::Sqlite);
     place.start().await.kill_nine().await;
     let mut serve = place.serve();
@@ -195,6 +216,6 @@ async fn its_second_start_is_one_line() {
     assert_eq!(line, format!("Toolcrib {version} is ready at {url} (data in {}). Ctrl-C stops it.", data.display()));
     let id = child.id().unwrap().to_string();
     assert!(tokio::process::Command::new("kill").args(["-INT", &id]).status().await.unwrap().success());
-    assert!(in_time(child.wait()).await.unwrap().success(), "Ctrl-C is an end in order");
+    assert!(in_time(child.wait()).await.unwrap().success(), "Ctrl-C exits with 0");
     assert_eq!(lines.next_line().await.unwrap(), None);
 }

@@ -1,5 +1,4 @@
-//! Entries in clients that pass on next to nothing of their environment, as Codex and the official SDKs do, and in repositories that
-//! are shared.
+//! Entries in clients that pass on little of their environment, such as Codex and the official SDKs, and in shared repositories.
 
 use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::Path;
@@ -9,16 +8,16 @@ use serde_json::{Value, json};
 use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};
 use tokio::process::Command;
 
-use super::{CLIENTS, Client, beside_a_server};
+use super::{CLIENTS, Client, start_server_and_terminal};
 use crate::support::{Engine, Place, Process, Said, Terminal, binary, in_time, request};
 
-/// All that an SDK passes on.
+/// The variables that an SDK passes on.
 const PASSED_ON: [&str; 6] = ["HOME", "LOGNAME", "PATH", "SHELL", "TERM", "USER"];
 
-/// What an entry starts, as such a client starts it: elsewhere, and with nothing but those variables.
+/// The command of an entry, in another folder and with only those variables.
 fn started(entry: &Value, home: &Path, path: &str, elsewhere: &Path) -> Command {
     let command = entry["command"].as_str().unwrap();
-    // Clients look on the PATH that they have themselves.
+    // Clients resolve the program with their own PATH.
     let program = if command == "toolcrib" { Path::new(path.split(':').next().unwrap()).join(command) } else { command.into() };
     let mut child = Command::new(program);
     child.args(entry["args"].as_array().unwrap().iter().map(|word| word.as_str().unwrap()));
@@ -32,7 +31,7 @@ fn started(entry: &Value, home: &Path, path: &str, elsewhere: &Path) -> Command 
     child
 }
 
-/// The tools that such a client is listed, and what stands on stderr.
+/// The tools that the command lists, and its stderr.
 async fn listed(mut command: Command) -> (Vec<String>, String) {
     let mut child = command.spawn().unwrap();
     let (mut input, mut errors) = (child.stdin.take().unwrap(), child.stderr.take().unwrap());
@@ -59,7 +58,7 @@ fn words(entry: &Value) -> Vec<&str> {
     entry["args"].as_array().unwrap().iter().map(|word| word.as_str().unwrap()).collect()
 }
 
-/// A server on a data folder that only an environment variable leads to, and a terminal where that is set.
+/// A server whose data folder only an environment variable names, and a terminal with that variable.
 async fn behind_a_variable(variable: &str) -> (tempfile::TempDir, Process, Terminal) {
     let folder = tempfile::tempdir().unwrap();
     let home = folder.path().canonicalize().unwrap();
@@ -78,7 +77,7 @@ async fn behind_a_variable(variable: &str) -> (tempfile::TempDir, Process, Termi
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn an_entry_leads_to_its_server_without_any_environment() {
+async fn entry_finds_its_server_without_environment() {
     for variable in ["TOOLCRIB_DATA", "XDG_DATA_HOME", "NONE_OF_OURS"] {
         let (home, server, terminal) = behind_a_variable(variable).await;
         let elsewhere = tempfile::tempdir().unwrap();
@@ -87,16 +86,16 @@ async fn an_entry_leads_to_its_server_without_any_environment() {
             assert_eq!(words(&entry).contains(&"--data"), variable != "NONE_OF_OURS", "{variable}: {entry}");
             let (tools, errors) = listed(started(&entry, home.path(), "/usr/bin:/bin", elsewhere.path())).await;
             assert!(tools.contains(&"bricks_list".to_owned()) && tools.iter().all(|tool| !tool.contains('.')), "{tools:?}");
-            assert_eq!(errors, "", "{variable}: the server that runs is used");
+            assert_eq!(errors, "", "{variable}: the running server is used");
             assert_eq!(server.sessions().await.len(), number + 1, "{variable} {}", client.name);
         }
         let other = home.path().join(".local/share/toolcrib");
-        assert_eq!(other.exists(), variable == "NONE_OF_OURS", "no second server was started in another folder");
+        assert_eq!(other.exists(), variable == "NONE_OF_OURS", "a second server started in another folder");
     }
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn an_entry_for_a_repository_names_no_path_of_this_machine() {
+async fn repository_entry_holds_no_local_path() {
     let (home, server, terminal) = behind_a_variable("NONE_OF_OURS").await;
     let programs = home.path().join("bin");
     std::fs::create_dir(&programs).unwrap();
@@ -110,7 +109,7 @@ async fn an_entry_for_a_repository_names_no_path_of_this_machine() {
     let entry = entry_of(&CLIENTS[0], &on_path.run("connect claude --print").await);
     listed(started(&entry, home.path(), &path, home.path())).await;
     assert_eq!(server.sessions().await.len(), 1);
-    // Another program of that name on the PATH is not this one.
+    // Another program named `toolcrib` on the PATH is not used.
     std::fs::remove_file(programs.join("toolcrib")).unwrap();
     std::fs::write(programs.join("toolcrib"), "#!/bin/sh\n").unwrap();
     std::fs::set_permissions(programs.join("toolcrib"), std::fs::Permissions::from_mode(0o755)).unwrap();
@@ -121,8 +120,8 @@ async fn an_entry_for_a_repository_names_no_path_of_this_machine() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn an_entry_with_a_key_never_falls_back_to_the_instance_admins() {
-    let (place, server, terminal) = beside_a_server().await;
+async fn entry_with_a_key_never_uses_the_instance_admin_key() {
+    let (place, server, terminal) = start_server_and_terminal().await;
     let key = terminal.json("key add launcher --scope sessions:write --scope bricks:read").await;
     let launcher = terminal.with("TOOLCRIB_KEY", key["key"]["fullKey"].as_str().unwrap());
     for client in &CLIENTS {
@@ -134,17 +133,17 @@ async fn an_entry_with_a_key_never_falls_back_to_the_instance_admins() {
         let mut without = started(&entry, place.folder.path(), "/usr/bin:/bin", place.folder.path());
         without.stdin(Stdio::null());
         let said = Said::by(without).await;
-        assert!(said.refused(1).contains("there is no key: set TOOLCRIB_KEY"), "{said:?}");
+        assert!(said.refused(1).contains("no key; set TOOLCRIB_KEY"), "{said:?}");
         let mut with = started(&entry, place.folder.path(), "/usr/bin:/bin", place.folder.path());
         with.env("TOOLCRIB_KEY", key["key"]["fullKey"].as_str().unwrap());
-        assert_eq!(listed(with).await.0, ["bricks_list"], "what the key may do");
+        assert_eq!(listed(with).await.0, ["bricks_list"], "the tools of the key");
     }
     assert_eq!(server.sessions().await.len(), CLIENTS.len());
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn an_entry_that_expires_says_when() {
-    let (_place, server, terminal) = beside_a_server().await;
+async fn connect_reports_when_an_entry_expires() {
+    let (_place, server, terminal) = start_server_and_terminal().await;
     for line in ["connect --print", "connect claude --http --print", "connect claude --http --ttl 8h"] {
         let said = terminal.run(line).await;
         said.ok();
@@ -160,14 +159,14 @@ async fn an_entry_that_expires_says_when() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn no_link_leads_out_of_the_directory() {
-    let (_place, server, terminal) = beside_a_server().await;
+async fn symlinks_out_of_the_directory_are_refused() {
+    let (_place, server, terminal) = start_server_and_terminal().await;
     let outside = tempfile::tempdir().unwrap();
     for client in &CLIENTS {
         let file = Path::new(client.file);
         let victim = outside.path().join(file.file_name().unwrap());
         std::fs::write(&victim, client.before).unwrap();
-        // The file itself, and the folder that holds it.
+        // The link is the file itself, or its folder.
         let mut links = vec![(client.path(&terminal), victim.clone())];
         if let Some(folder) = file.parent().filter(|folder| !folder.as_os_str().is_empty()) {
             links.push((terminal.here.join(folder), outside.path().to_owned()));
@@ -178,7 +177,7 @@ async fn no_link_leads_out_of_the_directory() {
             for flags in ["", "--http"] {
                 let said = terminal.run(&format!("connect {} {flags}", client.name)).await;
                 let words = said.refused(1);
-                assert!(words.contains("leads out of this directory") && words.contains(link.to_str().unwrap()), "{words}");
+                assert!(words.contains("outside this directory") && words.contains(link.to_str().unwrap()), "{words}");
             }
             assert_eq!(std::fs::read_to_string(&victim).unwrap(), client.before, "{}", client.name);
             std::fs::remove_file(&link).unwrap();
@@ -188,8 +187,8 @@ async fn no_link_leads_out_of_the_directory() {
         }
         std::fs::remove_file(&victim).unwrap();
     }
-    assert!(server.sessions().await.is_empty(), "no session is opened for nothing");
-    // One that stays inside is followed.
+    assert!(server.sessions().await.is_empty(), "a refused command opened a session");
+    // A link that stays inside the directory is followed.
     std::fs::write(terminal.here.join("shared.json"), "{}").unwrap();
     symlink("shared.json", terminal.here.join(".mcp.json")).unwrap();
     terminal.run("connect claude").await.ok();
@@ -198,7 +197,7 @@ async fn no_link_leads_out_of_the_directory() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_door_without_a_server_says_whose_place_it_takes() {
+async fn stdio_without_a_server_names_the_data_folder() {
     let place = Place::new(Engine::Sqlite);
     let terminal = Terminal::at(&place);
     let entry = json!({"command": binary(), "args": ["stdio", "--data", place.data()]});
@@ -210,12 +209,12 @@ async fn a_door_without_a_server_says_whose_place_it_takes() {
     assert!(errors.contains(&format!("no server is running on the data folder {}", data.display())), "{errors}");
     let server = place.start().await;
     assert_eq!(listed(start()).await.1, "");
-    assert_eq!(server.sessions().await.len(), 3, "all on the same data");
+    assert_eq!(server.sessions().await.len(), 3, "all three used the same data");
     drop(terminal);
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_door_does_not_put_a_second_database_beside_the_real_one() {
+async fn stdio_creates_no_second_database() {
     let place = Place::new(Engine::Postgres);
     let server = place.start().await;
     let entry = json!({"command": binary(), "args": ["stdio", "--data", place.data()]});
@@ -225,7 +224,7 @@ async fn a_door_does_not_put_a_second_database_beside_the_real_one() {
     let mut without = start();
     without.stdin(Stdio::null());
     let said = Said::by(without).await;
-    assert!(said.refused(1).contains("keeps its data in a database elsewhere"), "{said:?}");
+    assert!(said.refused(1).contains("its data is in an external database"), "{said:?}");
     assert!(!place.data().join("toolcrib.db").exists());
     let mut with = start();
     with.env("TOOLCRIB_DATABASE_URL", place.database_url.as_ref().unwrap());

@@ -1,5 +1,5 @@
-//! An embeddings endpoint of a test's own, on this machine. Its vectors are bags of words in which a few words mean the same, so
-//! that a question in other words is found by its meaning and by nothing else.
+//! A local embeddings endpoint for tests. Its vectors are bags of words with a few synonyms, so that only its vectors can match a
+//! question in other words.
 
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::net::SocketAddr;
@@ -14,22 +14,22 @@ use server::{EmbedEndpoint, EmbedKey};
 use tokio::net::{TcpListener, TcpSocket};
 use tokio::sync::watch;
 
-/// How many numbers its vectors have.
+/// The dimension of its vectors.
 pub(super) const DIMENSION: usize = 256;
 /// Words that mean the same.
 const SYNONYMS: [(&str, &str); 4] =
     [("preproduction", "staging"), ("erased", "wiped"), ("currency", "money"), ("fractions", "cents")];
 
-/// How it answers.
+/// How the endpoint answers.
 #[derive(Clone, Debug)]
-pub(super) enum Manner {
+pub(super) enum Mode {
     Well,
-    /// It takes the request and never says anything.
+    /// It takes the request and never answers.
     Never,
-    /// This, whatever it is asked.
+    /// Always this status and body.
     With(u16, String),
-    /// With this status if a text has this word or is longer than so many characters; else well.
-    Choosily(u16, &'static str, usize),
+    /// With this status if a text has this word or more characters than this; otherwise well.
+    WellExcept(u16, &'static str, usize),
 }
 
 /// One request.
@@ -46,13 +46,13 @@ impl Asked {
 }
 
 struct Shared {
-    manner: Mutex<Manner>,
+    mode: Mutex<Mode>,
     asked: Mutex<Vec<Asked>>,
-    /// Requests that whoever made them gave up.
+    /// The number of requests that the client cancelled.
     given_up: watch::Sender<usize>,
 }
 
-/// Counts a request as given up when it goes away.
+/// Counts a request as cancelled when it is dropped.
 struct Unanswered(Arc<Shared>);
 
 impl Drop for Unanswered {
@@ -66,7 +66,7 @@ pub(super) struct Endpoint {
     shared: Arc<Shared>,
 }
 
-/// One that has its port and does not listen there yet: whoever connects is turned away.
+/// An endpoint with a reserved port that does not listen yet, so that connections are refused.
 pub(super) struct Down(TcpSocket);
 
 impl Down {
@@ -76,8 +76,8 @@ impl Down {
         Self(socket)
     }
 
-    pub(super) fn named(&self) -> EmbedEndpoint {
-        named(self.0.local_addr().unwrap())
+    pub(super) fn settings(&self) -> EmbedEndpoint {
+        settings(self.0.local_addr().unwrap())
     }
 
     pub(super) fn come_up(self) -> Endpoint {
@@ -93,7 +93,7 @@ impl Endpoint {
     fn serve(listener: TcpListener) -> Self {
         let address = listener.local_addr().unwrap();
         let shared =
-            Arc::new(Shared { manner: Mutex::new(Manner::Well), asked: Mutex::default(), given_up: watch::Sender::default() });
+            Arc::new(Shared { mode: Mutex::new(Mode::Well), asked: Mutex::default(), given_up: watch::Sender::default() });
         let state = Arc::clone(&shared);
         let take = async move |headers: HeaderMap, body: Bytes| {
             let asked = Asked {
@@ -101,8 +101,8 @@ impl Endpoint {
                 body: serde_json::from_slice(&body).unwrap(),
             };
             state.asked.lock().unwrap().push(asked.clone());
-            let manner = state.manner.lock().unwrap().clone();
-            answer(manner, &asked, &state).await
+            let mode = state.mode.lock().unwrap().clone();
+            answer(mode, &asked, &state).await
         };
         let router = Router::new().route("/v1/embeddings", axum::routing::post(take));
         #[expect(clippy::disallowed_methods, reason = "it ends with the test")]
@@ -110,50 +110,50 @@ impl Endpoint {
         Self { address, shared }
     }
 
-    /// The setting that names it, without a dimension or a key.
-    pub(super) fn named(&self) -> EmbedEndpoint {
-        named(self.address)
+    /// The setting for this endpoint, without a dimension or a key.
+    pub(super) fn settings(&self) -> EmbedEndpoint {
+        settings(self.address)
     }
 
-    pub(super) fn answers(&self, manner: Manner) {
-        *self.shared.manner.lock().unwrap() = manner;
+    pub(super) fn answers(&self, mode: Mode) {
+        *self.shared.mode.lock().unwrap() = mode;
     }
 
-    /// What it was asked so far.
+    /// The requests so far.
     pub(super) fn asked(&self) -> Vec<Asked> {
         self.shared.asked.lock().unwrap().clone()
     }
 
-    /// How many requests were given up that it never answered.
+    /// The number of unanswered requests that the client cancelled.
     pub(super) fn given_up(&self) -> watch::Receiver<usize> {
         self.shared.given_up.subscribe()
     }
 
-    /// Forgets what it was asked.
+    /// Forgets the requests so far.
     pub(super) fn forget(&self) {
         self.shared.asked.lock().unwrap().clear();
     }
 }
 
-fn named(address: SocketAddr) -> EmbedEndpoint {
+fn settings(address: SocketAddr) -> EmbedEndpoint {
     EmbedEndpoint { url: format!("http://{address}/v1"), model: "bag-of-words".into(), dimension: None, key: EmbedKey::None }
 }
 
-/// The same with its dimension said.
-pub(super) fn with_dimension(mut named: EmbedEndpoint) -> EmbedEndpoint {
-    named.dimension = NonZero::new(u32::try_from(DIMENSION).unwrap());
-    named
+/// The same setting with its dimension.
+pub(super) fn with_dimension(mut settings: EmbedEndpoint) -> EmbedEndpoint {
+    settings.dimension = NonZero::new(u32::try_from(DIMENSION).unwrap());
+    settings
 }
 
-async fn answer(manner: Manner, asked: &Asked, shared: &Arc<Shared>) -> (StatusCode, String) {
-    match manner {
-        Manner::Well => {}
-        Manner::Never => {
+async fn answer(mode: Mode, asked: &Asked, shared: &Arc<Shared>) -> (StatusCode, String) {
+    match mode {
+        Mode::Well => {}
+        Mode::Never => {
             let _unanswered = Unanswered(Arc::clone(shared));
             std::future::pending().await
         }
-        Manner::With(status, body) => return (StatusCode::from_u16(status).unwrap(), body),
-        Manner::Choosily(status, word, most) => {
+        Mode::With(status, body) => return (StatusCode::from_u16(status).unwrap(), body),
+        Mode::WellExcept(status, word, most) => {
             if asked.texts().iter().any(|text| text.contains(word) || text.chars().count() > most) {
                 let body = json!({"error": {"message": "input is too large to process"}}).to_string();
                 return (StatusCode::from_u16(status).unwrap(), body);
@@ -162,7 +162,7 @@ async fn answer(manner: Manner, asked: &Asked, shared: &Arc<Shared>) -> (StatusC
     }
     let vectors = asked.texts().into_iter().enumerate();
     let items: Vec<Value> = vectors.map(|(index, text)| json!({"index": index, "embedding": vector(text)})).collect();
-    // Not in their order, which nobody promised.
+    // The API promises no order, so reverse it.
     let items: Vec<Value> = items.into_iter().rev().collect();
     (StatusCode::OK, json!({"object": "list", "data": items, "model": asked.body["model"]}).to_string())
 }

@@ -1,4 +1,4 @@
-//! Bad days of whole processes: kill -9 with events under way, two nodes on one database, a stolen data folder.
+//! Failures of whole processes: kill -9 during a delivery, two nodes on one database, a stolen data folder.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -9,10 +9,10 @@ use tokio::io::{AsyncBufReadExt, BufReader};
 use tokio::process::Command;
 
 use super::receiver::{Got, Receiver};
-use super::webhooks::nearby;
+use super::webhooks::allow_local_webhooks;
 use crate::support::{Crib, Engine, Place, Port, Process, Terminal, both_engines, call, http, in_time};
 
-/// Webhooks may reach this machine.
+/// Starts a server whose webhooks may reach this machine.
 async fn start(place: &Place) -> Process {
     let mut command = place.serve();
     command.args(["--allow-webhook-net", "127.0.0.0/8"]);
@@ -36,7 +36,7 @@ async fn post(process: &Process, path: &str, key: &str, body: Value) -> Value {
 }
 
 both_engines! {
-    async fn kill_nine_between_event_and_delivery_loses_nothing(engine: Engine) {
+    async fn kill_nine_before_delivery_loses_no_event(engine: Engine) {
         let place = Place::new(engine);
         let mut receiver = Receiver::start().await;
         receiver.held.send_replace(true);
@@ -49,7 +49,7 @@ both_engines! {
             let answer = post(&process, &door, &key, call(id, "bricks.list", json!({}))).await;
             assert!(answer.get("error").is_none(), "{answer}");
         }
-        // The first is with the receiver, which has not answered; the rest has not been sent.
+        // The receiver has the first event and has not answered. The rest is not sent yet.
         receiver.next().await;
         process.kill_nine().await;
         receiver.held.send_replace(false);
@@ -65,15 +65,15 @@ both_engines! {
         }
         assert!(order.is_sorted(), "{order:?}");
         let costs = process.get("/api/org/default/costs").await;
-        assert_eq!(costs["total"]["calls"], count, "and each call is counted once");
+        assert_eq!(costs["total"]["calls"], count, "each call is counted once");
         process.kill_nine().await;
     }
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn two_nodes_on_one_database_count_once_and_keep_the_order() {
-    let first = Crib::start_with(Engine::Postgres, nearby).await;
-    let second = first.another_node(nearby).await;
+async fn two_nodes_count_each_call_once_and_keep_the_order() {
+    let first = Crib::start_with(Engine::Postgres, allow_local_webhooks).await;
+    let second = first.another_node(allow_local_webhooks).await;
     let (tenant, mut receiver) = (first.tenant().await, Receiver::start().await);
     tenant.webhook(&receiver.url, &["post-verb"]).await;
     let session = tenant.session().await;
@@ -98,10 +98,10 @@ async fn two_nodes_on_one_database_count_once_and_keep_the_order() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_signing_secret_is_not_readable_in_the_data_folder() {
+async fn webhook_secret_is_not_readable_in_the_data_folder() {
     let place = Place::new(Engine::Sqlite);
     let process = start(&place).await;
-    let hook = json!({"url": "https://hooks.invalid/", "events": ["no.such"]});
+    let hook = json!({"url": "https://hooks.invalid/", "events": ["org.changed"]});
     let made = post(&process, "/api/org/default/webhooks", &process.admin_key, hook).await;
     let secret = made["secret"].as_str().unwrap().strip_prefix("whsec_").unwrap().to_owned();
     process.kill_nine().await;
@@ -111,15 +111,15 @@ async fn a_signing_secret_is_not_readable_in_the_data_folder() {
         read += bytes.len();
         assert!(!bytes.windows(secret.len()).any(|window| window == secret.as_bytes()), "{:?}", entry.path());
     }
-    assert!(read > 10_000, "the database is there");
+    assert!(read > 10_000, "the database was read");
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn the_example_receiver_verifies_and_prints() {
+async fn example_receiver_verifies_and_prints() {
     let place = Place::new(Engine::Sqlite);
     let process = start(&place).await;
     let terminal = Terminal::at(&place);
-    // Its port must be known before its secret is.
+    // The webhook needs the port before the receiver knows the secret.
     let port = Port::reserve();
     let url = format!("http://{}/", port.address());
     let made = terminal.json(&format!("webhook add {url} --event pre-verb,post-verb,verb-error,key.*")).await;
@@ -133,7 +133,7 @@ async fn the_example_receiver_verifies_and_prints() {
     assert_eq!(without_number(line().await), "pre-verb bricks.list");
     assert_eq!(without_number(line().await), "post-verb bricks.list completed");
     assert!(without_number(line().await).starts_with("key.minted key_"));
-    // Whoever does not have the secret is refused.
+    // A message without the right signature is refused.
     let forged = http().post(url).header("webhook-id", "x").body("{}").send().await.unwrap();
     assert_eq!(forged.status(), 401);
     assert_eq!(line().await, "refused: the timestamp is missing, or too far from now");

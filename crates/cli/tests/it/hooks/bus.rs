@@ -1,4 +1,4 @@
-//! The bus in the server's own memory: what each call tells, in which order, and that nobody can spoil it for others.
+//! The in-memory bus: the events of each call, their order, and the isolation of subscribers.
 
 use std::sync::{Arc, Mutex};
 
@@ -44,7 +44,7 @@ fn phases(events: &[Value]) -> Vec<&str> {
 }
 
 both_engines! {
-    async fn each_call_tells_its_phases_in_order(engine: Engine) {
+    async fn each_call_emits_its_phases_in_order(engine: Engine) {
         let recorder = Arc::new(Recorder::default());
         let subscribers = Subscribers(vec![recorder.clone()]);
         let crib = Crib::start_with(engine, |config| config.subscribers = subscribers).await;
@@ -59,11 +59,11 @@ both_engines! {
         assert_eq!(members(&events[0]), common);
         assert_eq!((&events[0]["verb"], &events[0]["legacyAlias"]), (&json!("bricks.list"), &json!("bricks_list")));
         assert_eq!((&events[0]["orgId"], &events[0]["sessionId"]), (&json!(tenant.org), &json!(session.id)));
-        assert_eq!(events[0]["args"], arguments, "in memory they stand in the clear");
+        assert_eq!(events[0]["args"], arguments, "subscribers in memory see the arguments");
         assert_eq!(events[1]["outcome"], "completed");
         assert!(events[1]["durationMs"].as_f64().unwrap() > 0.0);
 
-        // Refused by the tool itself, which the gate had let in.
+        // The call was admitted, and the tool refused it.
         session.call("kits.get", json!({"kit_id": format!("kit_{}", "0".repeat(26))})).await.error();
         let events = recorder.take();
         assert_eq!(phases(&events), ["pre-verb", "post-verb", "verb-error"]);
@@ -72,7 +72,7 @@ both_engines! {
         assert!(events[2]["error"]["message"].as_str().unwrap().contains("kit"), "{}", events[2]);
         assert!(events[2].get("outcome").is_none() && events[1].get("error").is_none());
 
-        // Refused by the gate, for three reasons: policy, arguments, no such tool.
+        // The call was refused before the tool: by policy, by its arguments, or as unknown.
         let forbid = json!({"cedar": r#"forbid (principal, action == Action::"kits.list", resource);"#});
         tenant.put("policies/no-kits", forbid).await.expect(200);
         for (tool, arguments, code) in
@@ -105,13 +105,13 @@ both_engines! {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_subscriber_that_panics_costs_nobody_anything() {
+async fn panicking_subscriber_affects_nobody() {
     let recorder = Arc::new(Recorder::default());
     let subscribers = Subscribers(vec![Arc::new(Panicker), recorder.clone()]);
     let crib = Crib::start_with(Engine::Sqlite, |config| config.subscribers = subscribers).await;
     let session = crib.tenant().await.session().await;
     session.call("bricks.list", json!({})).await.result();
-    assert_eq!(phases(&recorder.take()), ["pre-verb", "post-verb"], "those behind it are told all the same");
+    assert_eq!(phases(&recorder.take()), ["pre-verb", "post-verb"], "the next subscriber still gets its events");
     let figures = crib.send(crib.http.get(format!("{}/metrics", crib.url))).await.text;
     assert!(figures.contains("toolcrib_hook_panics_total 2\n"), "{figures}");
 }

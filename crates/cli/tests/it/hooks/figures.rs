@@ -1,11 +1,11 @@
-//! Tasks and costs: each call once, whoever asks and whenever.
+//! Tasks and costs count each call once.
 
 use serde_json::{Value, json};
 
 use crate::support::{Crib, Engine, both_engines};
 
 both_engines! {
-    async fn costs_add_up(engine: Engine) {
+    async fn costs_add_up_in_every_grouping(engine: Engine) {
         let clock = base::Clock::manual(base::Timestamp::from_ms(1_800_000_000_000));
         let crib = Crib::start_with(engine, |config| config.clock = clock.clone()).await;
         let tenant = crib.tenant().await;
@@ -37,7 +37,7 @@ both_engines! {
         );
         assert_eq!(costs("since=2027-01-15T09:10:00Z").await["total"]["calls"], 1);
         assert_eq!(costs("until=2027-01-15T09:00:00Z").await["total"]["calls"], 8);
-        assert_eq!(costs("").await, by_verb, "asking again counts nothing twice");
+        assert_eq!(costs("").await, by_verb, "reading again counts nothing twice");
         tenant.get("costs?groupBy=colour").await.expect(400);
     }
 
@@ -64,6 +64,6 @@ both_engines! {
         assert_eq!(tasks("").await.len(), 3);
         assert_eq!(crib.sweep().await.tasks, 2);
         assert_eq!(tasks("").await[0]["verb"], "kits.list");
-        assert_eq!(tenant.get("costs").await.expect(200)["total"]["calls"], 3, "figures stay");
+        assert_eq!(tenant.get("costs").await.expect(200)["total"]["calls"], 3, "costs remain");
     }
 }

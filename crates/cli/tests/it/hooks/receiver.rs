@@ -1,4 +1,4 @@
-//! A receiver of webhooks in the test's own hands.
+//! A webhook receiver that the test controls.
 
 use std::sync::Arc;
 
@@ -15,7 +15,7 @@ use tokio::sync::{mpsc, watch};
 
 use crate::support::{Tenant, in_time};
 
-/// One message as it came.
+/// One received message.
 #[derive(Clone, Debug)]
 pub(super) struct Got {
     pub(super) headers: HeaderMap,
@@ -35,12 +35,12 @@ impl Got {
         self.json()["sequenceNumber"].as_i64().unwrap()
     }
 
-    /// The type, and the tool where it is about a call.
+    /// The event type.
     pub(super) fn kind(&self) -> String {
         self.json()["type"].as_str().unwrap().to_owned()
     }
 
-    /// Computes the signature anew, from the convention's words alone.
+    /// Checks the signature with an independent implementation of the convention.
     pub(super) fn is_signed_with(&self, secret: &str) -> bool {
         let key = STANDARD.decode(secret.strip_prefix("whsec_").unwrap()).unwrap();
         let mut mac = Hmac::<Sha256>::new_from_slice(&key).unwrap();
@@ -49,13 +49,13 @@ impl Got {
     }
 }
 
-/// What a receiver answers to a message.
+/// The status that a receiver answers to a message.
 pub(super) type Answer = Arc<dyn Fn(&Value) -> u16 + Send + Sync>;
 
-/// A receiver that tells of everything it was sent, and of each time it took something.
+/// A receiver that reports every request.
 pub(super) struct Receiver {
     pub(super) url: String,
-    /// Every request, taken or not.
+    /// Every request, whatever the answer.
     pub(super) sent: mpsc::UnboundedReceiver<Got>,
     /// While this is true, requests are held.
     pub(super) held: watch::Sender<bool>,
@@ -76,7 +76,7 @@ impl Receiver {
             async move {
                 let got = Got { headers, body: String::from_utf8(body.to_vec()).unwrap() };
                 let status = StatusCode::from_u16(answer(&got.json())).unwrap();
-                // Whoever has seen enough has gone.
+                // The test may have stopped listening.
                 let _ = tell.send(got);
                 let _ = hold.wait_for(|held| !*held).await;
                 status
@@ -110,7 +110,7 @@ pub(super) struct Hook {
 }
 
 impl Tenant<'_> {
-    /// Adds a webhook for these events; the three phases when none is named.
+    /// Adds a webhook for these events, or for the three phases if `events` is empty.
     pub(super) async fn webhook(&self, url: &str, events: &[&str]) -> Hook {
         let mut body = json!({"url": url});
         if !events.is_empty() {
@@ -121,7 +121,7 @@ impl Tenant<'_> {
         Hook { id: text(&made["webhook"]["id"]), secret: text(&made["secret"]) }
     }
 
-    /// How a webhook does.
+    /// The health of a webhook.
     pub(super) async fn health(&self, hook: &Hook) -> Value {
         self.get(&format!("webhooks/{}", hook.id)).await.expect(200)["health"].clone()
     }

@@ -1,4 +1,4 @@
-//! Webhooks: every event at least once, in order, signed, and never in a call's way.
+//! Webhooks: every event arrives at least once, in order and signed, and never delays a call.
 
 use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex};
@@ -10,20 +10,20 @@ use server::{Config, Retry};
 use super::receiver::{Answer, Got, Receiver};
 use crate::support::{Crib, Engine, Port, both_engines, eventually, in_time};
 
-/// Receivers are on this machine, and tests do not wait for minutes.
-pub(crate) fn nearby(config: &mut Config) {
+/// Allows receivers on this machine, and retries quickly.
+pub(crate) fn allow_local_webhooks(config: &mut Config) {
     config.allow_webhook_nets = vec!["127.0.0.0/8".parse().unwrap()];
     config.webhook_retry = Retry { first_ms: 20, longest_ms: 100, tries: 4 };
 }
 
-/// What came, as type and tool.
+/// The type and the tool of each message.
 fn kinds(got: &[Got]) -> Vec<(String, String)> {
     got.iter().map(|got| (got.kind(), got.json()["data"]["verb"].as_str().unwrap_or("-").to_owned())).collect()
 }
 
 both_engines! {
-    async fn every_call_arrives_in_order_and_signed(engine: Engine) {
-        let crib = Crib::start_with(engine, nearby).await;
+    async fn webhook_gets_every_call_in_order_and_signed(engine: Engine) {
+        let crib = Crib::start_with(engine, allow_local_webhooks).await;
         let (tenant, mut receiver) = (crib.tenant().await, Receiver::start().await);
         let session = tenant.session().await;
         session.call("bricks.list", json!({})).await.result();
@@ -41,14 +41,14 @@ both_engines! {
             ("pre-verb", "bricks.list"),
             ("verb-error", "bricks.list"),
         ];
-        assert_eq!(kinds(&got), expected.map(|(kind, verb)| (kind.to_owned(), verb.to_owned())), "what was before it is not sent");
+        assert_eq!(kinds(&got), expected.map(|(kind, verb)| (kind.to_owned(), verb.to_owned())), "earlier calls are not sent");
         let mut ids = BTreeSet::new();
         for got in &got {
             assert!(got.is_signed_with(&hook.secret), "{got:?}");
             assert!(!got.is_signed_with(&format!("whsec_{}", "00".repeat(32))));
             let body = got.json();
             assert_eq!((body["id"].as_str().unwrap(), &body["workspaceId"]), (got.header("webhook-id"), &json!(tenant.org)));
-            assert!(ids.insert(body["id"].to_string()), "each message has an id of its own");
+            assert!(ids.insert(body["id"].to_string()), "two messages share an id");
             assert_eq!(got.header("content-type"), "application/json");
             assert!(!got.body.contains("secret words") && body["data"].get("args").is_none(), "{}", got.body);
         }
@@ -57,17 +57,17 @@ both_engines! {
         assert_eq!((&data["outcome"], &data["sessionId"], &data["orgId"]), (&json!("completed"), &json!(session.id), &json!(tenant.org)));
         assert_eq!((&data["legacyAlias"], body(2)["data"].get("legacyAlias")), (&json!("kits_list"), None));
         assert!(data["durationMs"].is_number() && data["argumentsDigest"].as_str().unwrap().starts_with("hmac-sha256:"));
-        assert_eq!(body(4)["data"]["error"], json!({"code": -32602, "kind": "invalid_params", "message": "the arguments cannot be used"}));
+        assert_eq!(body(4)["data"]["error"], json!({"code": -32602, "kind": "invalid_params", "message": "invalid arguments"}));
         assert_eq!((&body(5)["data"]["denied"], body(2)["data"].get("denied")), (&json!(true), None));
         assert!(got.is_sorted_by_key(Got::sequence));
-        eventually("all is delivered", async || tenant.health(&hook).await["lag"] == 0).await;
+        eventually("everything is delivered", async || tenant.health(&hook).await["lag"] == 0).await;
         let health = tenant.health(&hook).await;
         assert!(health["lastSuccessAt"].is_string() && health["lastError"].is_null(), "{health}");
         crib.stop().await;
     }
 
-    async fn events_of_the_trail_are_chosen_by_name(engine: Engine) {
-        let crib = Crib::start_with(engine, nearby).await;
+    async fn webhook_gets_only_the_chosen_events(engine: Engine) {
+        let crib = Crib::start_with(engine, allow_local_webhooks).await;
         let (tenant, mut receiver) = (crib.tenant().await, Receiver::start().await);
         tenant.webhook(&receiver.url, &["key.minted", "policy.*"]).await;
         let session = tenant.session().await;
@@ -80,9 +80,9 @@ both_engines! {
         assert_eq!((&data["entityType"], &data["payload"]["scopes"]), (&json!("key"), &json!("org:read")));
     }
 
-    async fn a_receiver_that_was_down_misses_nothing(engine: Engine) {
+    async fn receiver_that_was_down_misses_no_event(engine: Engine) {
         let crib = Crib::start_with(engine, |config| {
-            nearby(config);
+            allow_local_webhooks(config);
             config.webhook_retry.tries = 1_000;
         }).await;
         let (tenant, port) = (crib.tenant().await, Port::reserve());
@@ -91,9 +91,9 @@ both_engines! {
         for _ in 0..5 {
             session.call("bricks.list", json!({})).await.result();
         }
-        eventually("it is tried", async || tenant.health(&hook).await["tries"].as_u64() > Some(1)).await;
+        eventually("a delivery was tried", async || tenant.health(&hook).await["tries"].as_u64() > Some(1)).await;
         let health = tenant.health(&hook).await;
-        assert!(health["lastError"].as_str().unwrap().contains("cannot be reached"), "{health}");
+        assert!(health["lastError"].as_str().unwrap().contains("unreachable"), "{health}");
         assert!(health["lag"].as_i64() >= Some(5) && health["deadLetters"] == 0, "{health}");
         let mut receiver = Receiver::start_with(&port.address(), Arc::new(|_| 200)).await;
         let got = receiver.take(5).await;
@@ -102,10 +102,10 @@ both_engines! {
         assert_eq!(sequences, trail);
     }
 
-    async fn what_cannot_be_delivered_is_given_up_and_the_rest_is_not(engine: Engine) {
-        let crib = Crib::start_with(engine, nearby).await;
+    async fn undeliverable_event_becomes_a_dead_letter(engine: Engine) {
+        let crib = Crib::start_with(engine, allow_local_webhooks).await;
         let tenant = crib.tenant().await;
-        // Fails for good at one tool, until it is repaired.
+        // The receiver fails for one tool until it is repaired.
         let broken = Arc::new(Mutex::new("kits.list"));
         let answer: Answer = {
             let broken = Arc::clone(&broken);
@@ -121,7 +121,7 @@ both_engines! {
         let verbs: Vec<_> = kinds(&got).into_iter().map(|(_, verb)| verb).collect();
         assert_eq!(verbs, ["bricks.list", "kits.list", "kits.list", "kits.list", "kits.list", "bricks.list"]);
         let ids: BTreeSet<_> = got[1..5].iter().map(|got| got.header("webhook-id").to_owned()).collect();
-        assert_eq!(ids.len(), 1, "a repetition is known by its id");
+        assert_eq!(ids.len(), 1, "a retry keeps its id");
         let dead = tenant.get(&format!("webhooks/{}/dead-letters", hook.id)).await.expect(200);
         let letter = dead["deadLetters"][0].clone();
         assert_eq!((letter["sequence"].as_i64(), &letter["type"]), (Some(got[1].sequence()), &json!("post-verb")));
@@ -139,9 +139,9 @@ both_engines! {
         assert_eq!(tenant.health(&hook).await["deadLetters"], 0);
     }
 
-    async fn a_slow_receiver_delays_no_call(engine: Engine) {
+    async fn slow_receiver_delays_neither_calls_nor_shutdown(engine: Engine) {
         let crib = Crib::start_with(engine, |config| {
-            nearby(config);
+            allow_local_webhooks(config);
             config.webhook_retry.tries = 1_000;
         }).await;
         let (tenant, mut receiver) = (crib.tenant().await, Receiver::start().await);
@@ -150,7 +150,7 @@ both_engines! {
         let session = tenant.session().await;
         session.call("bricks.list", json!({})).await.result();
         let first = receiver.next().await;
-        // Calls that waited for the receiver would not be answered in time: it answers none of its requests.
+        // The receiver answers nothing, so a call that waited for it would time out.
         in_time(async {
             for _ in 0..20 {
                 session.call("bricks.list", json!({})).await.result();
@@ -158,10 +158,10 @@ both_engines! {
         })
         .await;
         while let Ok(again) = receiver.sent.try_recv() {
-            assert_eq!(again.header("webhook-id"), first.header("webhook-id"), "one at a time, in order");
+            assert_eq!(again.header("webhook-id"), first.header("webhook-id"), "a second event was sent before the first was answered");
         }
         let began = Instant::now();
         crib.stop().await;
-        assert!(began.elapsed() < Duration::from_secs(8), "a stop does not wait for it either");
+        assert!(began.elapsed() < Duration::from_secs(8), "the stop waited for the receiver");
     }
 }

@@ -1,4 +1,4 @@
-//! Agents: their secret is shown once, their rights change at once.
+//! Agents: the secret is shown once, and changed rights apply at once.
 
 use reqwest::Method;
 use serde_json::{Value, json};
@@ -7,7 +7,7 @@ use super::{members, refused, text};
 use crate::support::{Crib, Engine, both_engines};
 
 both_engines! {
-    async fn an_agents_secret_is_shown_once(engine: Engine) {
+    async fn agent_secret_is_shown_once(engine: Engine) {
         let crib = Crib::start(engine).await;
         let tenant = crib.tenant().await;
         let body = json!({
@@ -17,7 +17,7 @@ both_engines! {
         let made = tenant.post("agents", body).await.expect(201);
         assert_eq!(members(&made), ["agent_id", "agent_key", "agent_secret", "scopes", "tools"]);
         assert_eq!(made["scopes"], json!(["kits:read"]));
-        assert_eq!(made["tools"], json!(["kits.get", "kits.list"]), "canonical names");
+        assert_eq!(made["tools"], json!(["kits.get", "kits.list"]), "tools have canonical names");
         let (id, secret) = (text(&made["agent_id"]), text(&made["agent_secret"]));
         let path = format!("agents/{id}");
         let shown = tenant.get(&path).await;
@@ -59,7 +59,7 @@ both_engines! {
         }
     }
 
-    async fn an_agent_is_changed_member_by_member(engine: Engine) {
+    async fn agent_is_changed_member_by_member(engine: Engine) {
         let crib = Crib::start(engine).await;
         let tenant = crib.tenant().await;
         let agent = tenant.agent(&["kits:read"], &["kits.list"]).await;
@@ -96,7 +96,7 @@ both_engines! {
         assert_eq!(tenant.get(&path).await.expect(200)["agent"], expected);
     }
 
-    async fn what_is_no_agent_is_refused(engine: Engine) {
+    async fn invalid_agents_are_refused(engine: Engine) {
         let crib = Crib::start(engine).await;
         let tenant = crib.tenant().await;
         for bad in [
@@ -117,14 +117,14 @@ both_engines! {
         assert_eq!(tenant.get("agents").await.expect(200)["agents"], json!([]));
     }
 
-    async fn a_fleet_that_starts_at_once_is_let_in(engine: Engine) {
+    async fn thirty_agents_can_authenticate_at_once(engine: Engine) {
         let crib = Crib::start(engine).await;
         let tenant = crib.tenant().await;
         let mut fleet = Vec::new();
         for _ in 0..30 {
             fleet.push(tenant.agent(&["*"], &[]).await);
         }
-        // All from one address, where eleven failures would be too many.
+        // All come from one address, which may fail at most ten times. Successes do not count.
         let started = futures_util::future::join_all(fleet.iter().map(|agent| agent.authenticate())).await;
         let statuses: Vec<u16> = started.iter().map(|reply| reply.status).collect();
         assert_eq!(statuses, [200; 30]);

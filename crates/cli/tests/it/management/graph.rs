@@ -1,4 +1,4 @@
-//! The knowledge graph, as people look through it and put it right.
+//! The management routes of the knowledge graph: reading and correcting it.
 
 use reqwest::Method;
 use serde_json::{Value, json};
@@ -35,7 +35,7 @@ async fn state(session: &Session<'_>, triplets: Value) -> Vec<String> {
     stated["structuredContent"]["tripletIds"].as_array().unwrap().iter().map(text).collect()
 }
 
-/// What people do with the graph of a tenant's project.
+/// The graph of a tenant's project.
 struct Graph<'t, 'c> {
     tenant: &'t Tenant<'c>,
 }
@@ -57,13 +57,13 @@ impl Graph<'_, '_> {
         self.tenant.api(Method::POST, &self.path(&format!("/entities/{id}/split")), None).await
     }
 
-    /// `source relationship target` of each triplet that a list has.
-    async fn said(&self, query: &str) -> Vec<String> {
+    /// `source relationship target` of each listed triplet.
+    async fn sentences(&self, query: &str) -> Vec<String> {
         let listed = self.get(&format!("/triplets{query}")).await;
         listed["triplets"].as_array().unwrap().iter().map(sentence).collect()
     }
 
-    /// The id of the entity that was first called so.
+    /// The id of the entity with this name.
     async fn entity(&self, name: &str) -> String {
         let listed = self.get("/entities?limit=200").await;
         let found = listed["entities"].as_array().unwrap().iter().find(|entity| entity["name"] == name);
@@ -96,19 +96,19 @@ both_engines! {
 
         let stats = graph.get("").await;
         assert_eq!((&stats["entities"], &stats["triplets"], &stats["standing"]), (&json!(6), &json!(5), &json!(4)));
-        eventually("everything is known by meaning", async || {
+        eventually("every text has its vector", async || {
             let stats = graph.get("").await;
             stats["waiting"] == 0 && stats["embedded"].as_u64().unwrap() >= 10
         }).await;
 
-        // Newest first; what was superseded only where it is asked for.
+        // Newest first. Superseded facts are listed only on request.
         let now = ["Redis run_by Noor", "checkout uses Postgres", "checkout owned_by team blue", "checkout uses Redis"];
-        assert_eq!(graph.said("").await, now);
-        assert_eq!(graph.said("?all=true").await, [&now[..], &["checkout owned_by team red"]].concat());
-        assert_eq!(graph.said("?all=false&agentId=label:builder").await, ["checkout uses Redis"]);
-        assert_eq!(graph.said(&format!("?sessionId={}&limit=1", reviewer.id)).await, ["Redis run_by Noor"]);
-        assert_eq!(graph.said(&format!("?asOf={before}")).await, ["checkout uses Redis", "checkout owned_by team red"]);
-        assert_eq!(graph.said("?asOf=2020-01-01T00:00:00Z&all=true").await, Vec::<String>::new());
+        assert_eq!(graph.sentences("").await, now);
+        assert_eq!(graph.sentences("?all=true").await, [&now[..], &["checkout owned_by team red"]].concat());
+        assert_eq!(graph.sentences("?all=false&agentId=label:builder").await, ["checkout uses Redis"]);
+        assert_eq!(graph.sentences(&format!("?sessionId={}&limit=1", reviewer.id)).await, ["Redis run_by Noor"]);
+        assert_eq!(graph.sentences(&format!("?asOf={before}")).await, ["checkout uses Redis", "checkout owned_by team red"]);
+        assert_eq!(graph.sentences("?asOf=2020-01-01T00:00:00Z&all=true").await, Vec::<String>::new());
 
         let shown = graph.get(&format!("/triplets/{}", old[0])).await;
         let triplet = &shown["triplet"];
@@ -141,7 +141,7 @@ both_engines! {
         assert!((0.0..=1.0).contains(&hit["score"].as_f64().unwrap()));
         let then = graph.post("/search", json!({"query": "who owns checkout", "limit": 1, "depth": 0, "asOf": before})).await;
         assert_eq!(sentence(&then["hits"][0]["triplet"]), "checkout owned_by team red");
-        assert!(tenant.trail("").await.iter().all(|event| !text(&event["eventType"]).starts_with("graph.")), "looking leaves no trace");
+        assert!(tenant.trail("").await.iter().all(|event| !text(&event["eventType"]).starts_with("graph.")), "reading is not recorded");
     }
 
     async fn pages_hold_every_triplet_and_entity_once(engine: Engine) {
@@ -167,7 +167,7 @@ both_engines! {
                         Some(next) => cursor = format!("&cursor={next}"),
                         None => break,
                     }
-                    assert_eq!(ids(&page).len(), limit, "{list}: a page that goes on is full");
+                    assert_eq!(ids(&page).len(), limit, "{list}: every page but the last is full");
                 }
                 assert_eq!(seen, all, "{list} by {limit}");
             }
@@ -198,47 +198,47 @@ both_engines! {
         let merge = graph.path(&format!("/entities/{from}/merge"));
         let would = graph.post(&format!("/entities/{from}/merge"), json!({"into": into, "dryRun": true})).await;
         assert_eq!((&would["dryRun"], &would["from"]["mergedInto"], &would["into"]["name"]), (&json!(true), &json!(null), &json!(one)));
-        assert!(tenant.trail("eventType=graph.merged").await.is_empty(), "a dry run is no change");
-        assert_eq!(graph.said("").await[1], format!("{other} runs_on host-2"));
+        assert!(tenant.trail("eventType=graph.merged").await.is_empty(), "a dry run is not recorded");
+        assert_eq!(graph.sentences("").await[1], format!("{other} runs_on host-2"));
 
         let merged = graph.post(&format!("/entities/{from}/merge"), json!({"into": into})).await;
         assert_eq!((&merged["dryRun"], &merged["from"]["mergedInto"], &merged["into"]["id"]), (&json!(false), &json!(into), &json!(into)));
-        assert_eq!(graph.said("").await[1], format!("{one} runs_on host-2"), "what is said of one is said of both");
+        assert_eq!(graph.sentences("").await[1], format!("{one} runs_on host-2"), "facts of both are facts of one entity");
         let shown = graph.get(&format!("/entities/{from}")).await;
         assert_eq!((&shown["entity"]["mergedInto"], &shown["names"]), (&json!(into), &json!([other])));
         let listed = graph.get("/entities").await["entities"].as_array().unwrap().iter().filter(|entity| entity["mergedInto"] == json!(into)).count();
         assert_eq!(listed, 1);
         assert_eq!(graph.get("").await["entities"], 5);
         assert_eq!(graph.get("/suggestions").await, json!({"suggestions": []}));
-        let told = tenant.trail("eventType=graph.merged").await;
-        assert_eq!((told.len(), &told[0]["entityId"], &told[0]["payload"]["into"]), (1, &json!(from), &json!(into)));
-        assert_eq!(told[0]["payload"]["projectId"], tenant.project);
+        let entries = tenant.trail("eventType=graph.merged").await;
+        assert_eq!((entries.len(), &entries[0]["entityId"], &entries[0]["payload"]["into"]), (1, &json!(from), &json!(into)));
+        assert_eq!(entries[0]["payload"]["projectId"], tenant.project);
 
-        // What is merged is not merged again, nothing into itself, and what is itself cannot be split.
+        // A merged entity cannot merge again, nothing merges into itself, and an unmerged entity cannot split.
         refused(&tenant.post(&merge, json!({"into": graph.entity("harbour").await})).await, 409, "conflict");
         refused(&tenant.post(&graph.path(&format!("/entities/{into}/merge")), json!({"into": from})).await, 409, "conflict");
         refused(&graph.split(&into).await, 409, "conflict");
 
         let split = graph.split(&from).await.expect(200);
         assert_eq!((&split["from"]["id"], &split["from"]["mergedInto"], &split["into"]["id"]), (&json!(from), &json!(null), &json!(into)));
-        assert_eq!(graph.said("").await[1], format!("{other} runs_on host-2"));
+        assert_eq!(graph.sentences("").await[1], format!("{other} runs_on host-2"));
         assert_eq!(tenant.trail("eventType=graph.split").await[0]["entityId"], from);
         refused(&graph.split(&from).await, 409, "conflict");
-        assert_eq!(tenant.trail("eventType=graph.split").await.len(), 1, "what changed nothing leaves no entry");
+        assert_eq!(tenant.trail("eventType=graph.split").await.len(), 1, "a refused split is not recorded");
     }
 
-    async fn the_longest_label_can_be_asked_for(engine: Engine) {
+    async fn longest_agent_label_works_as_a_filter(engine: Engine) {
         let crib = Crib::start(engine).await;
         let tenant = crib.tenant().await;
         let label = "l".repeat(120);
         let session = tenant.session_with(json!({"agentLabel": label})).await;
         state(&session, json!([fact("shop", "uses", "redis")])).await;
         let graph = Graph { tenant: &tenant };
-        assert_eq!(graph.said(&format!("?agentId=label:{label}")).await, ["shop uses redis"]);
-        assert_eq!(graph.said("?agentId=label:other").await, Vec::<String>::new());
+        assert_eq!(graph.sentences(&format!("?agentId=label:{label}")).await, ["shop uses redis"]);
+        assert_eq!(graph.sentences("?agentId=label:other").await, Vec::<String>::new());
     }
 
-    async fn what_one_agent_stated_is_rolled_back(engine: Engine) {
+    async fn rollback_retracts_facts_of_one_agent(engine: Engine) {
         let clock = base::Clock::manual(base::Timestamp::from_ms(1_800_000_000_000));
         let crib = Crib::start_with(engine, |config| config.clock = clock.clone()).await;
         let tenant = crib.tenant().await;
@@ -268,17 +268,18 @@ both_engines! {
 
         let gone = graph.post("/rollback", json!({"agentId": "label:bad", "sessionId": bad.id, "since": since})).await;
         assert_eq!(gone, json!({"retracted": 1, "restored": 1, "split": 0}));
-        assert_eq!(graph.said("").await, ["shop owned_by red", "shop uses mongo", "shop uses redis"]);
+        assert_eq!(graph.sentences("").await, ["shop owned_by red", "shop uses mongo", "shop uses redis"]);
         let gone = graph.post("/rollback", json!({"sessionId": bad.id})).await;
         assert_eq!(gone, json!({"retracted": 1, "restored": 0, "split": 0}));
-        assert_eq!(graph.said("").await, ["shop owned_by red", "shop uses redis"], "what another stated first stays");
-        assert_eq!(graph.said("?all=true").await.len(), 5, "nothing is deleted");
-        let told = tenant.trail("eventType=graph.rolled_back").await;
-        assert_eq!((told.len(), &told[1]["entityId"], &told[1]["payload"]["agentId"]), (2, &json!(tenant.project), &json!("label:bad")));
-        assert_eq!(told[0]["payload"]["sessionId"], bad.id);
+        assert_eq!(graph.sentences("").await, ["shop owned_by red", "shop uses redis"], "facts that another agent stated first remain");
+        assert_eq!(graph.sentences("?all=true").await.len(), 5, "nothing is deleted");
+        let entries = tenant.trail("eventType=graph.rolled_back").await;
+        let (target, agent) = (&entries[1]["entityId"], &entries[1]["payload"]["agentId"]);
+        assert_eq!((entries.len(), target, agent), (2, &json!(tenant.project), &json!("label:bad")));
+        assert_eq!(entries[0]["payload"]["sessionId"], bad.id);
     }
 
-    async fn a_rollback_takes_five_hundred_at_once(engine: Engine) {
+    async fn rollback_retracts_at_most_five_hundred_at_once(engine: Engine) {
         let crib = Crib::start(engine).await;
         let tenant = crib.tenant().await;
         let graph = Graph { tenant: &tenant };
@@ -298,7 +299,7 @@ both_engines! {
         assert_eq!(graph.get("").await["standing"], 0);
     }
 
-    async fn ids_of_elsewhere_and_bad_requests_are_refused(engine: Engine) {
+    async fn foreign_ids_and_bad_requests_are_refused(engine: Engine) {
         let crib = Crib::start(engine).await;
         let tenant = crib.tenant().await;
         let session = tenant.session().await;
@@ -306,7 +307,7 @@ both_engines! {
         let triplet = state(&session, json!([fact("shop", "uses", "redis")])).await.remove(0);
         let (shop, redis) = (graph.entity("shop").await, graph.entity("redis").await);
 
-        // Of the same org's other project, malformed, or of nobody: all the same.
+        // Ids of another project, malformed ids and unknown ids get the same answer.
         let second = text(&tenant.post("projects", json!({"name": "second", "graph_enabled": true})).await.expect(201)["project"]["id"]);
         let elsewhere = |rest: &str| format!("projects/{second}/graph{rest}");
         for path in [
@@ -344,7 +345,7 @@ both_engines! {
             refused(&tenant.get(&graph.path(&format!("/triplets?{bad}"))).await, 400, "invalid_params");
         }
 
-        // A key that covers one project sees the graph of that one; the switch is for agents, and people look on.
+        // A key for one project sees only that project's graph. The switch affects agents, not people.
         let key = json!({"name": "k", "projects": [second], "scopes": ["graph:read"]});
         let key = text(&tenant.post("keys", key).await.expect(201)["key"]["fullKey"]);
         let asked = async |path: &str| crib.api(Method::GET, &format!("/api/org/{}/{path}", tenant.org), &key, None).await.status;

@@ -1,5 +1,5 @@
-//! A body that is held back until its sender has been locked out: what the sender was let in with must still be good when the
-//! change is made.
+//! A caller is admitted, then loses its credential before it sends the body. The change must be refused: the credential is checked
+//! again when the change is made.
 
 use reqwest::Method;
 use serde_json::{Value, json};
@@ -10,7 +10,7 @@ use super::text;
 use crate::menu::Things;
 use crate::support::{Crib, Engine, both_engines};
 
-/// A POST that was let in and whose body is yet to come.
+/// An admitted POST whose body is not sent yet.
 struct Held {
     stream: TcpStream,
     body: String,
@@ -26,14 +26,14 @@ impl Held {
             body.len()
         );
         stream.write_all(head.as_bytes()).await.unwrap();
-        // The body is asked for when the caller has been let in, and not before.
+        // The server asks for the body only after it has admitted the caller.
         let mut asked = [0; 25];
         stream.read_exact(&mut asked).await.unwrap();
         assert_eq!(&asked, b"HTTP/1.1 100 Continue\r\n\r\n");
         Self { stream, body }
     }
 
-    /// Sends the body, and says with which status it was answered.
+    /// Sends the body and returns the status of the answer.
     async fn send(mut self) -> u16 {
         self.stream.write_all(self.body.as_bytes()).await.unwrap();
         let mut answer = String::new();
@@ -43,7 +43,7 @@ impl Held {
 }
 
 both_engines! {
-    async fn a_revoked_key_mints_nothing_with_a_request_it_had_begun(engine: Engine) {
+    async fn key_revoked_mid_request_cannot_mint(engine: Engine) {
         let crib = Crib::start(engine).await;
         let tenant = crib.tenant().await;
         let minted = tenant.post("keys", json!({"name": "lost", "projects": "all"})).await.expect(201)["key"].clone();
@@ -59,10 +59,10 @@ both_engines! {
         assert_eq!(tenant.get("keys?limit=100").await.expect(200), before);
     }
 
-    async fn a_person_who_was_changed_does_nothing_with_a_request_they_had_begun(engine: Engine) {
+    async fn person_changed_mid_request_cannot_write(engine: Engine) {
         let crib = Crib::start(engine).await;
         let tenant = crib.tenant().await;
-        let brick = Things::make_but_a_person(&tenant, "things").await.brick;
+        let brick = Things::make_without_user(&tenant, "things").await.brick;
         let person = tenant.person("owner").await;
         let credential = format!("cookie: {}\r\nx-csrf-token: {}", person.cookie, person.csrf);
         let sessions = format!("/api/org/{}/sessions", tenant.org);
@@ -71,7 +71,7 @@ both_engines! {
         let version = Held::post(&crib, &versions, &credential, &json!({"evaluation_prompt": "is it otherwise?"})).await;
         let everything = json!({"before": base::Clock::system().now().rfc3339()});
         let pruning = Held::post(&crib, "/api/audit/prune", &credential, &everything).await;
-        // What somebody does who fears that the login was stolen.
+        // A new password ends all logins, as after a theft.
         tenant.as_operator(Method::PATCH, &format!("users/{}", person.id), Some(json!({"password": "quite another password"}))).await.expect(200);
         assert_eq!((session.send().await, version.send().await, pruning.send().await), (403, 403, 403));
         assert_eq!(tenant.trail("eventType=audit.pruned").await.len(), 0);
@@ -79,7 +79,7 @@ both_engines! {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn an_operators_old_key_does_nothing_at_another_node_with_a_request_it_had_begun() {
+async fn admin_key_replaced_mid_request_cannot_write_on_another_node() {
     let first = Crib::start(Engine::Postgres).await;
     let second = first.another_node(|_| ()).await;
     let tenant = second.tenant().await;

@@ -1,4 +1,4 @@
-//! API keys: shown once, worth no more than whoever minted them.
+//! API keys: shown once, and never stronger than their minter.
 
 use base::{Clock, Timestamp};
 use reqwest::Method;
@@ -12,7 +12,7 @@ async fn mint(tenant: &Tenant<'_>, with: &str, body: Value) -> Reply {
 }
 
 both_engines! {
-    async fn a_key_is_shown_once(engine: Engine) {
+    async fn key_is_shown_once(engine: Engine) {
         let crib = Crib::start(engine).await;
         let tenant = crib.tenant().await;
         let body = json!({"name": " ci ", "projects": [tenant.project], "scopes": ["kits:read", "bricks:read", "kits:read"]});
@@ -62,15 +62,15 @@ both_engines! {
         assert_eq!(members(&rows[0]), expected);
         assert_eq!((&rows[0]["id"], &rows[0]["keyPrefix"], rows.as_array().unwrap().len()), (&key["id"], &key["keyPrefix"], 2));
         tenant.session().await;
-        assert_eq!(tenant.get("keys").await.expect(200)["keys"].as_array().unwrap().len(), 2, "a session's key is not listed");
+        assert_eq!(tenant.get("keys").await.expect(200)["keys"].as_array().unwrap().len(), 2, "session keys are not listed");
     }
 
-    async fn a_key_dies_when_it_is_revoked(engine: Engine) {
+    async fn revoked_key_is_refused(engine: Engine) {
         let crib = Crib::start(engine).await;
         let tenant = crib.tenant().await;
         let minted = mint(&tenant, &tenant.key, json!({"name": "k", "projects": "all"})).await.expect(201);
         let (id, full_key) = (text(&minted["key"]["id"]), text(&minted["key"]["fullKey"]));
-        assert_eq!(minted["key"]["scopes"], json!(["*"]), "everything, unless it says less");
+        assert_eq!(minted["key"]["scopes"], json!(["*"]), "the default is all scopes");
         let path = format!("keys/{id}");
         crib.api(Method::GET, "/api/bricks", &full_key, None).await.expect(200);
         let revoked = tenant.api(Method::DELETE, &path, None).await.expect(200);
@@ -81,7 +81,7 @@ both_engines! {
         assert!(tenant.get("keys").await.expect(200)["keys"][0]["revokedAt"].is_string());
     }
 
-    async fn a_key_dies_at_its_time(engine: Engine) {
+    async fn expired_key_is_refused(engine: Engine) {
         let clock = Clock::manual(Timestamp::from_ms(1_800_000_000_000));
         let crib = Crib::start_with(engine, |config| config.clock = clock.clone()).await;
         let tenant = crib.tenant().await;
@@ -90,7 +90,7 @@ both_engines! {
             let reply = mint(&tenant, &tenant.key, json!({"name": "k", "projects": "all", "expiresAt": past})).await;
             refused(&reply, 400, "invalid_params");
         }
-        // Another offset names the same moment.
+        // The time may have another UTC offset.
         let body = json!({"name": "k", "projects": "all", "expiresAt": "2027-01-15T09:01:00+01:00"});
         let minted = mint(&tenant, &tenant.key, body).await.expect(201);
         assert_eq!(minted["key"]["expiresAt"], json!(at(60_000)));
@@ -101,7 +101,7 @@ both_engines! {
         refused(&crib.api(Method::GET, "/api/bricks", &full_key, None).await, 401, "unauthorized");
     }
 
-    async fn nobody_mints_more_than_they_have(engine: Engine) {
+    async fn nobody_grants_more_than_they_have(engine: Engine) {
         let crib = Crib::start(engine).await;
         let tenant = crib.tenant().await;
         let other = text(&tenant.post("projects", json!({"name": "other"})).await.expect(201)["project"]["id"]);
@@ -125,7 +125,7 @@ both_engines! {
             let body = json!({"name": "k", "projects": projects, "scopes": scopes});
             assert_eq!(mint(&tenant, minter, body.clone()).await.status, status, "{body}");
         }
-        // Nor does an agent, a person or a session get more than whoever makes it has.
+        // An agent, a person or a session cannot be stronger than its creator either.
         let org = format!("/api/org/{}", tenant.org);
         let agent =
             |scopes: Value, project: Option<&str>| json!({"name": "a", "scopes": scopes, "tools": [], "projectId": project});
@@ -159,7 +159,7 @@ both_engines! {
         assert_eq!(names, ["kits.list", "kits.get"]);
     }
 
-    async fn what_is_no_key_is_refused(engine: Engine) {
+    async fn invalid_keys_are_refused(engine: Engine) {
         let crib = Crib::start(engine).await;
         let tenant = crib.tenant().await;
         for bad in [

@@ -1,4 +1,4 @@
-//! Who made a key, what it made in turn, and what is left of that when it is revoked.
+//! The creator of a key, the keys that it minted, and their fate when it is revoked.
 
 use reqwest::Method;
 use serde_json::{Value, json};
@@ -7,26 +7,26 @@ use store::{Store, StoreConfig, params};
 use super::{refused, text};
 use crate::support::{Crib, Engine, Reply, Tenant, both_engines, request};
 
-/// A key as it was minted.
-struct Made {
+/// A minted key.
+struct MintedKey {
     id: String,
     secret: String,
     created_by: Value,
 }
 
-async fn mint(tenant: &Tenant<'_>, with: &str, name: &str) -> Made {
+async fn mint(tenant: &Tenant<'_>, with: &str, name: &str) -> MintedKey {
     let path = format!("/api/org/{}/keys", tenant.org);
     let minted = tenant.crib.api(Method::POST, &path, with, Some(json!({"name": name, "projects": "all"}))).await.expect(201);
     let key = &minted["key"];
-    Made { id: text(&key["id"]), secret: text(&key["fullKey"]), created_by: key["createdBy"].clone() }
+    MintedKey { id: text(&key["id"]), secret: text(&key["fullKey"]), created_by: key["createdBy"].clone() }
 }
 
 async fn revoke(tenant: &Tenant<'_>, with: &str, id: &str, query: &str) -> Reply {
     tenant.crib.api(Method::DELETE, &format!("/api/org/{}/keys/{id}{query}", tenant.org), with, None).await
 }
 
-/// Whether a key is one.
-async fn lives(crib: &Crib, key: &str) -> bool {
+/// Whether a key works.
+async fn is_valid(crib: &Crib, key: &str) -> bool {
     crib.api(Method::GET, "/api/bricks", key, None).await.status == 200
 }
 
@@ -35,8 +35,15 @@ async fn open(tenant: &Tenant<'_>, key: &str) -> Value {
     tenant.crib.api(Method::POST, &path, key, Some(json!({"projectId": tenant.project}))).await.expect(201)
 }
 
-/// Asks a session's door with the session's own key.
-async fn knock(crib: &Crib, opened: &Value) -> u16 {
+/// A session's state, and the number of its `session.ended` entries.
+async fn session_state(tenant: &Tenant<'_>, opened: &Value) -> (Value, usize) {
+    let id = text(&opened["sessionId"]);
+    let shown = tenant.get(&format!("sessions/{id}")).await.expect(200);
+    (shown["session"]["state"].clone(), tenant.trail(&format!("eventType=session.ended&entityId={id}")).await.len())
+}
+
+/// Pings a session's door with the session's own key.
+async fn ping_session(crib: &Crib, opened: &Value) -> u16 {
     let path = format!("/api/mcp/{}", text(&opened["sessionId"]));
     let bearer = text(&opened["mcpConfig"]["mcpServers"]["toolcrib"]["headers"]["Authorization"]);
     let post = crib.http.post(format!("{}{path}", crib.url)).header("authorization", bearer);
@@ -48,7 +55,7 @@ fn ids(answer: &Value) -> Vec<String> {
 }
 
 both_engines! {
-    async fn a_key_says_who_made_it(engine: Engine) {
+    async fn key_shows_its_creator(engine: Engine) {
         let crib = Crib::start(engine).await;
         let tenant = crib.tenant().await;
         let listed = tenant.get("keys").await.expect(200);
@@ -66,7 +73,7 @@ both_engines! {
         assert_eq!(shown["key"]["createdBy"], first["id"]);
     }
 
-    async fn revoking_a_key_lists_what_lives_on_or_revokes_it_too(engine: Engine) {
+    async fn revoking_a_key_lists_or_revokes_its_descendants(engine: Engine) {
         let crib = Crib::start(engine).await;
         let tenant = crib.tenant().await;
         let root = mint(&tenant, &tenant.key, "root").await;
@@ -80,32 +87,107 @@ both_engines! {
         assert_eq!((ids(&revoked), &revoked["mintedRevoked"]), (vec![child.id.clone(), grandchild.id.clone()], &json!(0)));
         assert!(revoked["key"]["revokedAt"].is_string() && revoked["minted"][0]["revokedAt"].is_null(), "{revoked}");
         assert!(!revoked.to_string().contains("fullKey"), "{revoked}");
-        assert!(!lives(&crib, &root.secret).await && lives(&crib, &child.secret).await && lives(&crib, &grandchild.secret).await);
+        assert!(!is_valid(&crib, &root.secret).await && is_valid(&crib, &child.secret).await && is_valid(&crib, &grandchild.secret).await);
         refused(&revoke(&tenant, &tenant.key, &root.id, "").await, 404, "not_found");
         refused(&revoke(&tenant, &tenant.key, &root.id, "?cascade=false").await, 404, "not_found");
         refused(&revoke(&tenant, &tenant.key, &root.id, "?cascade=yes").await, 400, "invalid_params");
 
-        // What the list says is revoked in a second step, through a key that is dead itself.
+        // A second call with `cascade` revokes the listed keys, although the root is already revoked.
         let revoked = revoke(&tenant, &tenant.key, &root.id, "?cascade=true").await.expect(200);
         assert_eq!((ids(&revoked), &revoked["mintedRevoked"]), (Vec::new(), &json!(2)));
         for key in [&child.secret, &grandchild.secret] {
-            assert!(!lives(&crib, key).await);
+            assert!(!is_valid(&crib, key).await);
         }
-        assert_eq!((knock(&crib, &of_child).await, knock(&crib, &of_grandchild).await), (401, 401), "their sessions die too");
-        assert!(lives(&crib, &other.secret).await && lives(&crib, &tenant.key).await);
-        assert_eq!(knock(&crib, &of_other).await, 200, "what others made goes on");
+        assert_eq!((ping_session(&crib, &of_child).await, ping_session(&crib, &of_grandchild).await), (410, 410), "their sessions end too");
+        assert!(is_valid(&crib, &other.secret).await && is_valid(&crib, &tenant.key).await);
+        assert_eq!(ping_session(&crib, &of_other).await, 200, "other sessions keep working");
+        for (opened, state, entries) in [(&of_child, "ended", 1), (&of_grandchild, "ended", 1), (&of_other, "open", 0)] {
+            assert_eq!(session_state(&tenant, opened).await, (json!(state), entries), "{opened}");
+        }
         let again = revoke(&tenant, &tenant.key, &root.id, "?cascade=true").await.expect(200);
         assert_eq!((ids(&again), &again["mintedRevoked"]), (Vec::new(), &json!(0)));
 
-        let told = async |id: &str| tenant.trail(&format!("eventType=key.revoked&entityId={id}")).await;
-        assert_eq!(told(&root.id).await[0]["payload"], json!({"cascade": false}));
+        let recorded = async |id: &str| tenant.trail(&format!("eventType=key.revoked&entityId={id}")).await;
+        assert_eq!(recorded(&root.id).await[0]["payload"], json!({"cascade": false}));
         for id in [&child.id, &grandchild.id] {
-            let told = told(id).await;
-            assert_eq!((told.len(), &told[0]["payload"]["togetherWith"]), (1, &json!(root.id)), "{told:?}");
+            let recorded = recorded(id).await;
+            assert_eq!((recorded.len(), &recorded[0]["payload"]["togetherWith"]), (1, &json!(root.id)), "{recorded:?}");
         }
     }
 
-    async fn a_key_revokes_itself_with_all_that_it_made(engine: Engine) {
+    async fn revoking_a_key_ends_its_sessions(engine: Engine) {
+        let crib = Crib::start(engine).await;
+        let tenant = crib.tenant().await;
+        let key = mint(&tenant, &tenant.key, "launcher").await;
+        let (one, two) = (open(&tenant, &key.secret).await, open(&tenant, &key.secret).await);
+        let (early, other) = (open(&tenant, &key.secret).await, open(&tenant, &tenant.key).await);
+        let end = format!("sessions/{}/end", text(&early["sessionId"]));
+        tenant.post(&end, json!({"outcome": "accepted"})).await.expect(200);
+        revoke(&tenant, &tenant.key, &key.id, "").await.expect(200);
+        for opened in [&one, &two, &early] {
+            assert_eq!(session_state(&tenant, opened).await, (json!("ended"), 1), "{opened}");
+            assert_eq!(ping_session(&crib, opened).await, 410);
+        }
+        assert_eq!(tenant.get(end.trim_end_matches("/end")).await.expect(200)["session"]["outcome"], "accepted");
+        assert_eq!((session_state(&tenant, &other).await, ping_session(&crib, &other).await), ((json!("open"), 0), 200));
+    }
+
+    async fn removing_or_disabling_a_person_lists_or_revokes_their_keys(engine: Engine) {
+        let crib = Crib::start(engine).await;
+        for (method, body) in [(Method::DELETE, None), (Method::PATCH, Some(json!({"disabled": true})))] {
+            for cascade in [false, true] {
+                let tenant = crib.tenant().await;
+                let keys = format!("/api/org/{}/keys", tenant.org);
+                let person = tenant.person("admin").await;
+                let made = person.api(Method::POST, &keys, Some(json!({"name": "theirs", "projects": "all"}))).await.expect(201);
+                let (id, secret) = (text(&made["key"]["id"]), text(&made["key"]["fullKey"]));
+                let child = mint(&tenant, &secret, "child").await;
+                let opened = open(&tenant, &secret).await;
+                let path = format!("users/{}?cascade={cascade}", person.id);
+                let answer = tenant.as_operator(method.clone(), &path, body.clone()).await.expect(200);
+                let (left, revoked) = if cascade { (vec![], 2) } else { (vec![id.clone(), child.id], 0) };
+                assert_eq!((ids(&answer), &answer["mintedRevoked"], &answer["user"]["id"]), (left, &json!(revoked), &json!(person.id)));
+                assert!(!answer.to_string().contains("fullKey"), "{answer}");
+                assert_eq!((is_valid(&crib, &secret).await, is_valid(&crib, &child.secret).await), (!cascade, !cascade));
+                let state = if cascade { (json!("ended"), 1) } else { (json!("open"), 0) };
+                assert_eq!(session_state(&tenant, &opened).await, state);
+                if cascade {
+                    let recorded = tenant.trail(&format!("eventType=key.revoked&entityId={id}")).await;
+                    assert_eq!((recorded.len(), &recorded[0]["payload"]["togetherWith"]), (1, &json!(person.id)), "{recorded:?}");
+                }
+            }
+        }
+    }
+
+    async fn cascade_of_a_person_needs_the_rights_of_their_keys(engine: Engine) {
+        let crib = Crib::start(engine).await;
+        let tenant = crib.tenant().await;
+        let mut person = tenant.person("admin").await;
+        let keys = format!("/api/org/{}/keys", tenant.org);
+        let made = person.api(Method::POST, &keys, Some(json!({"name": "theirs", "projects": "all"}))).await.expect(201);
+        let secret = text(&made["key"]["fullKey"]);
+        let path = format!("/api/org/{}/users/{}", tenant.org, person.id);
+        let change = async |key: &str, query: &str, body: Value| {
+            crib.api(Method::PATCH, &format!("{path}{query}"), key, Some(body)).await
+        };
+        let demoted = change(&crib.admin_key, "", json!({"role": "member"})).await.expect(200);
+        assert_eq!(ids(&demoted), Vec::<String>::new(), "only a disabled user's keys are listed");
+        refused(&change(&tenant.key, "?cascade=true", json!({"role": "member"})).await, 400, "invalid_params");
+        let member = ["org:read", "bricks:read", "kits:read", "memory:read", "graph:read", "audit:read", "metrics:read", "users:write"];
+        let without = tenant.key_with(&member).await;
+        let weaker = tenant.key_with(&[&member[..], &["keys:write"]].concat()).await;
+        for key in [&without, &weaker] {
+            refused(&change(key, "?cascade=true", json!({"disabled": true})).await, 403, "not_permitted");
+            refused(&crib.api(Method::DELETE, &format!("{path}?cascade=true"), key, None).await, 403, "not_permitted");
+        }
+        assert!(is_valid(&crib, &secret).await);
+        person.log_in("correct horse battery").await.expect(200);
+        assert_eq!(ids(&change(&without, "", json!({"disabled": true})).await.expect(200)).len(), 1);
+        change(&tenant.key, "?cascade=true", json!({"disabled": true})).await.expect(200);
+        assert!(!is_valid(&crib, &secret).await, "a second call revokes the listed keys");
+    }
+
+    async fn key_can_revoke_itself_and_its_descendants(engine: Engine) {
         let crib = Crib::start(engine).await;
         let tenant = crib.tenant().await;
         let root = mint(&tenant, &tenant.key, "root").await;
@@ -113,14 +195,14 @@ both_engines! {
         let grandchild = mint(&tenant, &child.secret, "grandchild").await;
         let revoked = revoke(&tenant, &child.secret, &child.id, "?cascade=true").await.expect(200);
         assert_eq!(revoked["mintedRevoked"], 1);
-        assert!(!lives(&crib, &child.secret).await && !lives(&crib, &grandchild.secret).await && lives(&crib, &root.secret).await);
-        // Nobody revokes what can do more than itself, with what it made or without.
+        assert!(!is_valid(&crib, &child.secret).await && !is_valid(&crib, &grandchild.secret).await && is_valid(&crib, &root.secret).await);
+        // A key cannot revoke a stronger key, with or without `cascade`.
         let few = tenant.key_with(&["keys:write", "kits:read"]).await;
         refused(&revoke(&tenant, &few, &root.id, "?cascade=true").await, 403, "not_permitted");
-        assert!(lives(&crib, &root.secret).await);
+        assert!(is_valid(&crib, &root.secret).await);
     }
 
-    async fn more_keys_than_one_transaction_revokes_all_go(engine: Engine) {
+    async fn cascade_revokes_more_keys_than_fit_one_transaction(engine: Engine) {
         let crib = Crib::start(engine).await;
         let tenant = crib.tenant().await;
         let root = mint(&tenant, &tenant.key, "root").await;
@@ -130,10 +212,10 @@ both_engines! {
         }
         let revoked = revoke(&tenant, &root.secret, &root.id, "?cascade=true").await.expect(200);
         assert_eq!((&revoked["mintedRevoked"], ids(&revoked)), (&json!(made), Vec::new()));
-        assert_eq!(crib.rows("SELECT id FROM keys WHERE org_id = ?1 AND revoked_at IS NULL", &tenant.org).await.len(), 1);
+        assert_eq!(crib.rows("SELECT id AS value FROM keys WHERE org_id = ?1 AND revoked_at IS NULL", &tenant.org).await.len(), 1);
     }
 
-    async fn keys_of_an_older_release_keep_what_they_had(engine: Engine) {
+    async fn keys_of_an_older_release_keep_their_rights(engine: Engine) {
         let crib = Crib::start(engine).await;
         let tenant = crib.tenant().await;
         let agent = tenant.agent(&["*"], &["bricks.list"]).await.id;
@@ -142,7 +224,7 @@ both_engines! {
         let first = text(&narrow["key"]["createdBy"]);
         let database_url = crib.database_url();
         let folder = crib.stop_and_keep().await;
-        // The tables as they were before this release.
+        // Restores the tables of the older release.
         let config = match &database_url {
             Some(url) => StoreConfig::Postgres { url: url.clone() },
             None => StoreConfig::Sqlite { path: folder.path().join("data/toolcrib.db") },
@@ -151,6 +233,7 @@ both_engines! {
         let undo = async |statement: &'static str| {
             store.write_instance(move |tx| tx.execute(statement, &params![])).await.unwrap();
         };
+        undo("DROP INDEX keys_by_parent").await;
         undo("DROP INDEX keys_by_maker").await;
         undo("ALTER TABLE keys DROP COLUMN created_by").await;
         undo("ALTER TABLE keys DROP COLUMN agent_ids").await;

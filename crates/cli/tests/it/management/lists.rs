@@ -7,7 +7,7 @@ use super::{refused, text};
 use crate::menu::Things;
 use crate::support::{Crib, Engine, both_engines};
 
-/// Every list: its path, the member that holds the rows, and their ids.
+/// Every list: its path, the member with the rows, and the member with their ids.
 const LISTS: &[(&str, &str, &str)] = &[
     ("/api/orgs", "orgs", "id"),
     ("/api/org/{orgId}/projects", "projects", "id"),
@@ -23,7 +23,7 @@ const LISTS: &[(&str, &str, &str)] = &[
 ];
 
 #[test]
-fn every_list_is_here() {
+fn every_list_route_is_tested() {
     let lists = crate::menu::lists();
     let mut known: Vec<_> = LISTS.iter().map(|(path, _, _)| *path).collect();
     let mut served: Vec<_> = lists.map(|row| row.path).collect();
@@ -34,7 +34,7 @@ fn every_list_is_here() {
 
 both_engines! {
     async fn pages_hold_every_row_once_newest_first(engine: Engine) {
-        // Rows of one millisecond have only their ids to tell them apart.
+        // Rows of the same millisecond differ only in their ids.
         let clock = base::Clock::manual(base::Timestamp::from_ms(1_800_000_000_000));
         let crib = Crib::start_with(engine, |config| config.clock = clock.clone()).await;
         let tenant = crib.tenant().await;
@@ -68,7 +68,7 @@ both_engines! {
                         Some(next) => cursor = format!("&cursor={next}"),
                         None => break,
                     }
-                    assert_eq!(rows.len(), limit, "{path}: a page that goes on is full");
+                    assert_eq!(rows.len(), limit, "{path}: every page but the last is full");
                 }
                 assert_eq!(seen, all, "{path} by {limit}");
             }
@@ -86,13 +86,13 @@ both_engines! {
             ] {
                 refused(&page(bad).await, 400, "invalid_params");
             }
-            // A cursor is a place, not a row: one that never was leads on from where it would be.
+            // A cursor is a position, not a row, so it may name a row that never existed.
             let nowhere = page("cursor=0000000000000001-x").await.expect(200);
             assert_eq!(nowhere, json!({*noun: [], "nextCursor": null}), "{path}");
         }
     }
 
-    async fn a_key_for_some_projects_pages_through_those(engine: Engine) {
+    async fn key_for_some_projects_lists_only_their_rows(engine: Engine) {
         let crib = Crib::start(engine).await;
         let mut tenant = crib.tenant().await;
         let (mut covered, mut sessions, mut agents) = (Vec::new(), Vec::new(), Vec::new());
@@ -133,7 +133,7 @@ both_engines! {
                         Some(next) => cursor = format!("&cursor={next}"),
                         None => break,
                     }
-                    assert_eq!(rows.len(), limit, "{noun}: a page that goes on is full");
+                    assert_eq!(rows.len(), limit, "{noun}: every page but the last is full");
                 }
                 assert_eq!(&seen, expected, "{noun} by {limit}");
             }

@@ -1,4 +1,4 @@
-//! Two servers on one database: what is taken away on one is gone on the other's next request.
+//! Two servers on one database: a revocation on one applies to the other's next request.
 
 use reqwest::Method;
 use serde_json::json;
@@ -7,7 +7,7 @@ use server::MasterKeySource;
 use super::text;
 use crate::support::{Agent, Crib, Engine, Tenant, request};
 
-/// Two nodes that share a database and a master key, and nothing else.
+/// Two nodes that share only a database and a master key.
 async fn two_nodes() -> [Crib; 2] {
     let url = testkit::postgres::fresh_database();
     let node = async || {
@@ -20,7 +20,7 @@ async fn two_nodes() -> [Crib; 2] {
     [node().await, node().await]
 }
 
-/// The same request on each node.
+/// Sends the same request to each node.
 async fn on_both(nodes: &[Crib; 2], path: &str, credential: &str) -> [u16; 2] {
     let ping = request(1, "tools/list", json!({})).to_string();
     let post = async |node: &Crib| {
@@ -40,7 +40,7 @@ async fn as_admin_of(node: &Crib, tenant: &Tenant<'_>, method: Method, path: &st
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_one_node_revokes_the_other_refuses_at_once() {
+async fn revocation_applies_on_every_node_at_once() {
     let nodes = two_nodes().await;
     let tenant = nodes[0].tenant().await;
     for _ in 0..3 {
@@ -48,7 +48,7 @@ async fn what_one_node_revokes_the_other_refuses_at_once() {
         let (key_id, key) = (text(&minted["key"]["id"]), text(&minted["key"]["fullKey"]));
         let session = tenant.session().await;
         let door = format!("/api/mcp/{}", session.id);
-        // Both nodes have seen the credentials, and may remember them.
+        // Both nodes have seen the credentials and may cache them.
         assert_eq!(on_both(&nodes, &door, &key).await, [200, 200]);
         assert_eq!(on_both(&nodes, &door, &session.key).await, [200, 200]);
         assert_eq!(as_admin_of(&nodes[1], &tenant, Method::DELETE, &format!("keys/{key_id}"), None).await, 200);
@@ -61,7 +61,7 @@ async fn what_one_node_revokes_the_other_refuses_at_once() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_one_node_changes_of_an_agent_holds_on_the_other() {
+async fn agent_changes_apply_on_every_node_at_once() {
     let nodes = two_nodes().await;
     let tenant = nodes[0].tenant().await;
     let agent = tenant.agent(&["*"], &["bricks.list", "kits.list"]).await;
@@ -77,7 +77,7 @@ async fn what_one_node_changes_of_an_agent_holds_on_the_other() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn nodes_share_logins_operators_and_one_first_start() {
+async fn nodes_share_logins_operators_and_the_first_start() {
     let nodes = two_nodes().await;
     let tenant = nodes[0].tenant().await;
     let owner = tenant.person("owner").await;
@@ -95,7 +95,7 @@ async fn nodes_share_logins_operators_and_one_first_start() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_node_with_another_master_key_does_not_start() {
+async fn node_with_another_master_key_does_not_start() {
     let url = testkit::postgres::fresh_database();
     let start = async |key: &str| {
         let folder = tempfile::TempDir::with_prefix("toolcrib-it-").unwrap();
@@ -106,7 +106,7 @@ async fn a_node_with_another_master_key_does_not_start() {
     };
     let (first, _folder) = start(&"ab".repeat(32)).await.expect("the first node starts");
     let refusal = start(&"cd".repeat(32)).await.err().expect("a node with another key is refused");
-    assert!(refusal.message().contains("not the master key"), "{}", refusal.message());
-    assert!(start(&"AB".repeat(32)).await.is_ok(), "hex is hex");
+    assert!(refusal.message().contains("wrong master key"), "{}", refusal.message());
+    assert!(start(&"AB".repeat(32)).await.is_ok(), "upper-case hex is the same key");
     first.stop().await;
 }

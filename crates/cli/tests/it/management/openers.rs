@@ -1,11 +1,11 @@
-//! What the key of a session lives and dies with, beside its session: whatever its opener had.
+//! A session's key ends with its session and with the credential of its opener.
 
 use reqwest::Method;
 use serde_json::{Value, json};
 
 use crate::support::{Crib, Engine, Reply, Tenant, both_engines, request};
 
-/// Asks a session's door with the session's own key.
+/// Pings a session's door with the session's own key.
 async fn ping(crib: &Crib, opened: &Value) -> u16 {
     let path = format!("/api/mcp/{}", opened["sessionId"].as_str().unwrap());
     let bearer = opened["mcpConfig"]["mcpServers"]["toolcrib"]["headers"]["Authorization"].as_str().unwrap();
@@ -18,7 +18,7 @@ async fn open(tenant: &Tenant<'_>, key: &str, body: Value) -> Reply {
 }
 
 both_engines! {
-    async fn a_person_who_becomes_less_leaves_no_session_behind(engine: Engine) {
+    async fn demoting_a_person_ends_their_sessions(engine: Engine) {
         let crib = Crib::start(engine).await;
         let tenant = crib.tenant().await;
         let mut person = tenant.person("admin").await;
@@ -36,12 +36,15 @@ both_engines! {
             let method = if change.is_some() { Method::PATCH } else { Method::DELETE };
             let changed = tenant.as_operator(method, &path, change.clone()).await;
             assert!((200..300).contains(&changed.status), "{}", changed.text);
-            assert_eq!(ping(&crib, &opened).await, 401, "{change:?}");
+            assert_eq!(ping(&crib, &opened).await, 410, "{change:?}");
+            let id = opened["sessionId"].as_str().unwrap();
+            assert_eq!(tenant.get(&format!("sessions/{id}")).await.expect(200)["session"]["state"], "ended", "{change:?}");
+            assert_eq!(tenant.trail(&format!("entityId={id}&eventType=session.ended")).await.len(), 1, "{change:?}");
         }
-        assert_eq!(ping(&crib, &others).await, 200, "what others opened goes on");
+        assert_eq!(ping(&crib, &others).await, 200, "other sessions keep working");
     }
 
-    async fn the_operators_new_key_ends_the_sessions_of_the_old_one(engine: Engine) {
+    async fn new_admin_key_ends_sessions_of_the_old_one(engine: Engine) {
         let crib = Crib::start(engine).await;
         let tenant = crib.tenant().await;
         let body = json!({"projectId": tenant.project});
@@ -53,7 +56,7 @@ both_engines! {
                 config.database_url.clone_from(&database_url);
             }
         }).await;
-        // A start with the same `server.json` is the same operator.
+        // A restart with the same `server.json` keeps the operator's key.
         let crib = again(crib.stop_and_keep().await).await;
         assert_eq!((ping(&crib, &by_operator).await, ping(&crib, &by_key).await), (200, 200));
         let folder = crib.stop_and_keep().await;
@@ -62,11 +65,11 @@ both_engines! {
         assert_eq!(crib.api(Method::GET, "/api/orgs", &old_key, None).await.status, 401);
         assert_eq!((ping(&crib, &by_operator).await, ping(&crib, &by_key).await), (401, 200));
         let path = format!("/api/audit?org={org}&eventType=session.keys_revoked");
-        let told = crib.api(Method::GET, &path, &crib.admin_key, None).await.expect(200)["events"].clone();
-        assert_eq!((told.as_array().unwrap().len(), &told[0]["payload"]["keys"]), (1, &json!(1)), "{told}");
+        let entries = crib.api(Method::GET, &path, &crib.admin_key, None).await.expect(200)["events"].clone();
+        assert_eq!((entries.as_array().unwrap().len(), &entries[0]["payload"]["keys"]), (1, &json!(1)), "{entries}");
     }
 
-    async fn an_agent_that_is_locked_out_or_removed_leaves_no_session_behind(engine: Engine) {
+    async fn disabling_or_removing_an_agent_ends_its_sessions(engine: Engine) {
         let crib = Crib::start(engine).await;
         let tenant = crib.tenant().await;
         for (method, change) in [(Method::PATCH, Some(json!({"disabled": true}))), (Method::DELETE, None)] {
@@ -75,7 +78,7 @@ both_engines! {
             let of_agent = open(&tenant, &tenant.key, body(&agent.id)).await.expect(201);
             let of_other = open(&tenant, &tenant.key, body(&other.id)).await.expect(201);
             let path = format!("agents/{}", agent.id);
-            // What changes nothing of that ends nothing.
+            // Another change to the agent ends no session.
             tenant.api(Method::PATCH, &path, Some(json!({"tools": ["bricks.list"]}))).await.expect(200);
             assert_eq!((ping(&crib, &of_agent).await, ping(&crib, &of_other).await), (200, 200));
             let changed = tenant.api(method, &path, change).await;
@@ -83,19 +86,19 @@ both_engines! {
             assert_eq!((ping(&crib, &of_agent).await, ping(&crib, &of_other).await), (410, 200));
             let id = of_agent["sessionId"].as_str().unwrap();
             assert!(tenant.get(&format!("sessions/{id}")).await.expect(200)["session"]["endedAt"].is_string());
-            let told = tenant.trail(&format!("entityId={id}&eventType=session.ended")).await;
-            assert_eq!(told.len(), 1, "{told:?}");
+            let entries = tenant.trail(&format!("entityId={id}&eventType=session.ended")).await;
+            assert_eq!(entries.len(), 1, "{entries:?}");
         }
     }
 
-    async fn a_session_says_when_its_key_dies(engine: Engine) {
+    async fn session_expires_with_its_openers_key(engine: Engine) {
         let clock = base::Clock::manual(base::Timestamp::from_ms(1_800_000_000_000));
         let crib = Crib::start_with(engine, |config| config.clock = clock.clone()).await;
         let tenant = crib.tenant().await;
-        let dies = base::Timestamp::from_ms(1_800_000_060_000).rfc3339();
-        let minted = tenant.post("keys", json!({"name": "short", "projects": "all", "expiresAt": dies})).await.expect(201);
+        let expires_at = base::Timestamp::from_ms(1_800_000_060_000).rfc3339();
+        let minted = tenant.post("keys", json!({"name": "short", "projects": "all", "expiresAt": expires_at})).await.expect(201);
         let opened = open(&tenant, minted["key"]["fullKey"].as_str().unwrap(), json!({"projectId": tenant.project})).await.expect(201);
-        assert_eq!(opened["expiresAt"], json!(dies), "{opened}");
+        assert_eq!(opened["expiresAt"], json!(expires_at), "{opened}");
         clock.advance_ms(59_000);
         assert_eq!(ping(&crib, &opened).await, 200);
         clock.advance_ms(1_000);

@@ -1,4 +1,4 @@
-//! Orgs.
+//! Creating, changing and listing orgs.
 
 use reqwest::Method;
 use serde_json::{Value, json};
@@ -12,7 +12,7 @@ async fn create(crib: &Crib, body: Value) -> Reply {
 }
 
 both_engines! {
-    async fn an_org_is_made_with_a_first_key(engine: Engine) {
+    async fn new_org_has_a_first_key(engine: Engine) {
         let crib = Crib::start(engine).await;
         let made = create(&crib, json!({"name": " Acme  Inc. (prod) ", "plan": {"kg_enabled": true}})).await.expect(201);
         assert_eq!(members(&made), ["key", "org"]);
@@ -24,7 +24,7 @@ both_engines! {
         assert_eq!(members(key), expected);
         assert_eq!((&key["scopes"], &key["projectIds"], &key["orgId"]), (&json!(["*"]), &json!("all"), &org["id"]));
 
-        // By id and by slug, by its own key and by the operator's.
+        // The id and the slug both work, with the org's key and with the operator's.
         let full_key = text(&key["fullKey"]);
         for name in [text(&org["id"]), text(&org["slug"])] {
             for key in [&full_key, &crib.admin_key] {
@@ -35,7 +35,7 @@ both_engines! {
         assert_eq!(plain["org"]["plan"], json!({"kg_enabled": false}));
     }
 
-    async fn an_org_is_there_with_its_key_or_not_at_all(engine: Engine) {
+    async fn org_and_first_key_are_created_together(engine: Engine) {
         let faults = Faults::on_demand();
         let crib = Crib::start_with(engine, |config| config.faults = faults.clone()).await;
         let mut failed = 0;
@@ -49,7 +49,7 @@ both_engines! {
             }
             if status != 201 {
                 failed += 1;
-                assert_eq!(create(&crib, name).await.status, 201, "step {step} left an org that nobody has a key of");
+                assert_eq!(create(&crib, name).await.status, 201, "step {step} left an org without a key");
             }
         }
         assert!(failed > 3, "only {failed} failed");
@@ -67,7 +67,7 @@ both_engines! {
         create(&crib, json!({"name": "é".repeat(119) + "a"})).await.expect(201);
     }
 
-    async fn the_operator_changes_an_org_and_its_slug_stays(engine: Engine) {
+    async fn renaming_an_org_keeps_its_slug(engine: Engine) {
         let crib = Crib::start(engine).await;
         let tenant = crib.tenant().await;
         let path = format!("/api/org/{}", tenant.org);
@@ -76,14 +76,14 @@ both_engines! {
         let changed = change(json!({"name": "Renamed", "plan": {"kg_enabled": true}})).await.expect(200);
         assert_eq!((&changed["org"]["name"], &changed["org"]["slug"]), (&json!("Renamed"), &before["org"]["slug"]));
         assert_eq!(changed["org"]["plan"], json!({"kg_enabled": true}));
-        assert_eq!(change(json!({})).await.expect(200), changed, "nothing asked, nothing changed");
+        assert_eq!(change(json!({})).await.expect(200), changed, "an empty change changes nothing");
         for bad in [json!({"name": null}), json!({"slug": "x"}), json!({"plan": {"kg": true}}), json!({"plan": [true]})] {
             refused(&change(bad).await, 400, "invalid_params");
         }
         assert_eq!(crib.api(Method::GET, &path, &tenant.key, None).await.expect(200), changed);
     }
 
-    async fn the_operator_sees_all_orgs_and_others_their_own(engine: Engine) {
+    async fn operator_sees_all_orgs_and_others_only_their_own(engine: Engine) {
         let crib = Crib::start(engine).await;
         let (ours, theirs) = (crib.tenant().await, crib.tenant().await);
         let listed = async |key: &str| {
@@ -91,7 +91,7 @@ both_engines! {
             orgs["orgs"].as_array().unwrap().iter().map(|org| text(&org["id"])).collect::<Vec<_>>()
         };
         let all = listed(&crib.admin_key).await;
-        assert_eq!(all[..2], [theirs.org.clone(), ours.org.clone()], "newest first, the first start's org last");
+        assert_eq!(all[..2], [theirs.org.clone(), ours.org.clone()], "newest first, the default org last");
         assert_eq!(all.len(), 3);
         assert_eq!(listed(&ours.key).await, std::slice::from_ref(&ours.org));
         let owner = theirs.person("owner").await;
@@ -99,7 +99,7 @@ both_engines! {
         assert_eq!(seen["orgs"][0]["id"], json!(theirs.org));
     }
 
-    async fn the_operator_says_which_org_where_a_route_names_none(engine: Engine) {
+    async fn operator_names_the_org_in_the_query(engine: Engine) {
         let crib = Crib::start(engine).await;
         let (ours, theirs) = (crib.tenant().await, crib.tenant().await);
         ours.session()
@@ -125,7 +125,7 @@ both_engines! {
         assert_eq!((bricks(&ours.org).await, bricks(&theirs.org).await), (1, 0));
     }
 
-    async fn changes_made_at_once_all_hold(engine: Engine) {
+    async fn concurrent_changes_are_all_kept(engine: Engine) {
         let crib = Crib::start(engine).await;
         let tenant = crib.tenant().await;
         let path = format!("/api/org/{}", tenant.org);

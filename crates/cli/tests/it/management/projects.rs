@@ -1,4 +1,4 @@
-//! Projects, and where their code may lie.
+//! Projects and their roots.
 
 use std::os::unix::fs::symlink;
 
@@ -9,7 +9,7 @@ use super::{members, refused, text};
 use crate::support::{Crib, Engine, both_engines};
 
 both_engines! {
-    async fn a_project_has_a_name_and_switches(engine: Engine) {
+    async fn project_has_a_name_and_switches(engine: Engine) {
         let crib = Crib::start(engine).await;
         let tenant = crib.tenant().await;
         let made = tenant.post("projects", json!({"name": " second "})).await.expect(201);
@@ -28,7 +28,7 @@ both_engines! {
         refused(&tenant.post("projects", json!({"name": "second"})).await, 409, "conflict");
         refused(&tenant.api(Method::PATCH, &path, Some(json!({"name": "first"}))).await, 409, "conflict");
         let renamed = tenant.api(Method::PATCH, &path, Some(json!({"name": "second"}))).await.expect(200);
-        assert_eq!(renamed["project"]["name"], "second", "its own name is not taken");
+        assert_eq!(renamed["project"]["name"], "second", "a project may keep its name");
         for bad in
             [json!({}), json!({"name": ""}), json!({"name": "x", "id": "prj_1"}), json!({"name": "x", "memory_enabled": 1})]
         {
@@ -41,7 +41,7 @@ both_engines! {
         refused(&tenant.get("projects/nonsense").await, 404, "not_found");
     }
 
-    async fn a_root_is_a_directory_outside_the_data_folder(engine: Engine) {
+    async fn root_is_a_directory_outside_the_data_folder(engine: Engine) {
         let crib = Crib::start(engine).await;
         let tenant = crib.tenant().await;
         let folder = crib.folder.path().canonicalize().unwrap();
@@ -55,7 +55,7 @@ both_engines! {
         for (number, root) in ["code", "to-code", "code/../code/."].into_iter().enumerate() {
             let body = json!({"name": format!("good {number}"), "root": shown(root)});
             let made = tenant.post("projects", body).await.expect(201);
-            assert_eq!(made["project"]["root"], json!(code), "the place that {root} leads to");
+            assert_eq!(made["project"]["root"], json!(code), "{root} is resolved");
         }
         let bad = ["data", "data/inner", "to-data", "to-data/inner", "missing", "file"].map(shown);
         let bad = bad.iter().map(String::as_str).chain(["code", "", "./code", "/a\0b"]);
@@ -73,7 +73,7 @@ both_engines! {
         assert_eq!(cleared["project"]["root"], json!(null));
     }
 
-    async fn an_operator_can_say_where_roots_lie(engine: Engine) {
+    async fn roots_must_be_inside_the_allowed_folders(engine: Engine) {
         let elsewhere = tempfile::TempDir::with_prefix("toolcrib-roots-").unwrap();
         let base = elsewhere.path().canonicalize().unwrap();
         for name in ["allowed", "allowed/inner", "allowed-not", "outside"] {
@@ -90,11 +90,11 @@ both_engines! {
         for bad in ["allowed-not", "outside", "allowed/way-out", "allowed/../outside"] {
             let reply = make(bad).await;
             refused(&reply, 400, "invalid_params");
-            assert!(reply.text.contains("--allow-root"), "what to do: {}", reply.text);
+            assert!(reply.text.contains("--allow-root"), "the error must name the flag: {}", reply.text);
         }
     }
 
-    async fn a_key_for_some_projects_sees_those(engine: Engine) {
+    async fn key_for_some_projects_sees_only_those(engine: Engine) {
         let crib = Crib::start(engine).await;
         let tenant = crib.tenant().await;
         let other = text(&tenant.post("projects", json!({"name": "other"})).await.expect(201)["project"]["id"]);
@@ -122,7 +122,7 @@ both_engines! {
         for path in ["users".to_owned(), format!("users/{user}"), "users/usr_00000000000000000000000000".to_owned()] {
             refused(&api(Method::GET, &path, None).await, 403, "not_permitted");
         }
-        // What another org has looks like what nobody has, to a key that covers little as to one that covers all.
+        // Another org's project gets the same answer as an unknown one, whatever the key covers.
         let theirs = crib.tenant().await.project;
         for project in [theirs.as_str(), "prj_00000000000000000000000000"] {
             refused(&api(Method::POST, "sessions", Some(json!({"projectId": project}))).await, 404, "not_found");

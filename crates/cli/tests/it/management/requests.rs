@@ -1,4 +1,4 @@
-//! What is true of every request: ids, methods, bodies, hosts, and the few paths beside the API.
+//! Rules for every request: ids, methods, bodies, hosts, and the paths outside the API.
 
 use reqwest::Method;
 use serde_json::json;
@@ -14,16 +14,16 @@ fn check_id(what: &str, reply: &Reply) {
     assert!(id.starts_with("req_") && id.len() == 30, "{what}: {id}");
 }
 
-/// The simplest of clients: it writes all it has to say before it reads a word.
+/// A simple client that writes everything before it reads.
 async fn send_all_then_read(crib: &Crib, head: &str, body: &[u8]) -> String {
     let mut stream = tokio::net::TcpStream::connect(crib.url.strip_prefix("http://").unwrap()).await.unwrap();
     stream.write_all(head.as_bytes()).await.unwrap();
     if head.contains("chunked") {
-        stream.write_all(format!("{:x}\r\n", body.len()).as_bytes()).await.expect("the server listens to the end");
+        stream.write_all(format!("{:x}\r\n", body.len()).as_bytes()).await.expect("the server reads to the end");
     }
-    stream.write_all(body).await.expect("the server listens to the end");
+    stream.write_all(body).await.expect("the server reads to the end");
     if head.contains("chunked") {
-        stream.write_all(b"\r\n0\r\n\r\n").await.expect("the server listens to the end");
+        stream.write_all(b"\r\n0\r\n\r\n").await.expect("the server reads to the end");
     }
     let mut answer = vec![0; 1_024];
     let bytes = stream.read(&mut answer).await.unwrap();
@@ -31,7 +31,7 @@ async fn send_all_then_read(crib: &Crib, head: &str, body: &[u8]) -> String {
 }
 
 both_engines! {
-    async fn every_answer_has_an_id_of_its_own(engine: Engine) {
+    async fn every_answer_has_a_unique_request_id(engine: Engine) {
         let crib = Crib::start(engine).await;
         let tenant = crib.tenant().await;
         let things = Things::make(&tenant, "things").await;
@@ -39,7 +39,7 @@ both_engines! {
         for row in ROUTES {
             for key in [tenant.key.as_str(), "nonsense"] {
                 let request = crib.http.request(row.method(), format!("{}{}", crib.url, things.fill(row.path))).bearer_auth(key);
-                // An id that the client brings is not ours.
+                // The server ignores an id from the client.
                 let reply = crib.send(request.header("x-request-id", "req_mine").body("{")).await;
                 check_id(row.path, &reply);
                 assert!(ids.insert(reply.header("x-request-id").unwrap().to_owned()), "{}", row.path);
@@ -51,7 +51,7 @@ both_engines! {
         }
     }
 
-    async fn a_method_that_a_path_lacks_is_named_with_those_it_has(engine: Engine) {
+    async fn wrong_method_gets_405_with_the_allowed_methods(engine: Engine) {
         let crib = Crib::start(engine).await;
         let tenant = crib.tenant().await;
         let things = Things::make(&tenant, "things").await;
@@ -71,7 +71,7 @@ both_engines! {
         }
     }
 
-    async fn a_body_is_a_json_object_with_known_members(engine: Engine) {
+    async fn body_must_be_a_json_object_with_known_members(engine: Engine) {
         let crib = Crib::start_with(engine, |config| config.limits.login_failures_per_minute = 10_000).await;
         let tenant = crib.tenant().await;
         let owner = tenant.person("owner").await;
@@ -99,7 +99,7 @@ both_engines! {
             }
         }
         assert!(tried > 100, "{tried}");
-        // What kind of content it says it is does not matter, as at the doors.
+        // The content type does not matter, as at the doors.
         for kind in ["text/plain", "application/x-www-form-urlencoded", "nonsense"] {
             let request = crib.http.post(format!("{}/api/org/{}/projects", crib.url, tenant.org)).bearer_auth(&tenant.key);
             let name = json!({"name": kind}).to_string();
@@ -107,7 +107,7 @@ both_engines! {
         }
     }
 
-    async fn a_body_over_the_limit_is_refused_after_the_credential(engine: Engine) {
+    async fn oversized_body_is_refused_after_the_credential_check(engine: Engine) {
         let crib = Crib::start_with(engine, |config| config.limits.body_bytes_max = 20_000).await;
         let tenant = crib.tenant().await;
         let big = json!({"name": "x".repeat(30_000)}).to_string();
@@ -115,17 +115,17 @@ both_engines! {
         let post = |key: &str| crib.http.post(&url).bearer_auth(key).body(big.clone());
         refused(&crib.send(post(&tenant.key)).await, 413, "too_large");
         refused(&crib.send(post("nonsense")).await, 401, "unauthorized");
-        // Strangers may send less.
+        // Unauthenticated routes have a lower limit.
         let login = json!({"email": "a@b.example", "password": "x".repeat(17_000)}).to_string();
         refused(&crib.send(crib.http.post(format!("{}/api/console/login", crib.url)).body(login)).await, 413, "too_large");
     }
 
-    async fn a_client_that_sends_too_much_still_hears_why_it_was_refused(engine: Engine) {
+    async fn client_that_sends_too_much_still_gets_the_error(engine: Engine) {
         let crib = Crib::start_with(engine, |config| config.limits.body_bytes_max = 100_000).await;
         let tenant = crib.tenant().await;
         let session = tenant.session().await;
         let (door, projects) = (format!("/api/mcp/{}", session.id), format!("/api/org/{}/projects", tenant.org));
-        // More than the kernel keeps for a reader that does not read.
+        // The body is larger than the kernel's buffers.
         let body = vec![b' '; 12 * 1024 * 1024];
         for (method, path, key, status) in [
             ("POST", door.as_str(), session.key.as_str(), 413),
@@ -144,7 +144,7 @@ both_engines! {
                 assert!(answer.starts_with(&format!("HTTP/1.1 {status} ")), "{method} {path} {length}: {answer}");
             }
         }
-        // Who asks before sending is answered before sending.
+        // With `expect: 100-continue`, the refusal comes before the body.
         let head = format!(
             "POST {projects} HTTP/1.1\r\nhost: localhost\r\nauthorization: Bearer nonsense\r\nexpect: 100-continue\r\n\
              content-length: 12582912\r\n\r\n"
@@ -153,7 +153,7 @@ both_engines! {
         assert!(answer.starts_with("HTTP/1.1 401 "), "{answer}");
     }
 
-    async fn a_foreign_host_or_origin_is_refused(engine: Engine) {
+    async fn foreign_host_or_origin_is_refused(engine: Engine) {
         let crib = Crib::start(engine).await;
         let tenant = crib.tenant().await;
         for (name, value, status) in [
@@ -165,12 +165,12 @@ both_engines! {
             let request = crib.http.get(format!("{}/api/bricks", crib.url)).bearer_auth(&tenant.key).header(name, value);
             assert_eq!(crib.send(request).await.status, status, "{name}: {value}");
         }
-        // Probes of load balancers carry any name.
+        // Load balancer probes send any host name.
         let probe = crib.http.get(format!("{}/healthz", crib.url)).header("host", "10.0.0.1");
         crib.send(probe).await.expect(200);
     }
 
-    async fn paths_that_lead_nowhere_are_clean_json(engine: Engine) {
+    async fn unknown_paths_get_a_json_404(engine: Engine) {
         let crib = Crib::start(engine).await;
         for path in [
             "/",
@@ -193,7 +193,7 @@ both_engines! {
         }
     }
 
-    async fn health_and_figures_need_no_key(engine: Engine) {
+    async fn health_and_metrics_need_no_key(engine: Engine) {
         let crib = Crib::start(engine).await;
         let session = crib.tenant().await.session().await;
         session.call("bricks.list", json!({})).await.result();
@@ -214,7 +214,7 @@ both_engines! {
         ] {
             assert!(figures.text.lines().any(|found| found == line), "{line} is not in {}", figures.text);
         }
-        assert!(!figures.text.contains("no_such_tool_of_mine"), "a caller's own words are no label");
+        assert!(!figures.text.contains("no_such_tool_of_mine"), "a caller's text must not become a label");
         let document = get("/api/openapi.json").await.expect(200);
         assert_eq!(document, serde_json::to_value(server::openapi()).unwrap());
         assert!(members(&document).contains(&"paths"));

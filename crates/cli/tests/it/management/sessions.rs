@@ -1,4 +1,4 @@
-//! Sessions: opened with a key and a configuration of their own, ended once.
+//! Sessions: opened with their own key and client configuration, ended once.
 
 use base::{Clock, Timestamp};
 use reqwest::Method;
@@ -19,7 +19,7 @@ fn has_null(value: &Value) -> bool {
 }
 
 both_engines! {
-    async fn what_dead_credentials_leave_is_cleared_away(engine: Engine) {
+    async fn janitor_removes_expired_credentials(engine: Engine) {
         let clock = base::Clock::manual(base::Timestamp::from_ms(1_800_000_000_000));
         let crib = Crib::start_with(engine, |config| config.clock = clock.clone()).await;
         let (tenant, other) = (crib.tenant().await, crib.tenant().await);
@@ -29,18 +29,18 @@ both_engines! {
         let lasting = tenant.session_with(json!({"ttlSeconds": 30 * 24 * 3_600})).await;
         tenant.agent(&["*"], &["bricks.list"]).await;
         let person = tenant.person("member").await;
-        assert!(crib.sweep().await.is_nothing(), "what lives, and what died just now, stays");
+        assert!(crib.sweep().await.is_nothing(), "valid and just expired credentials stay");
         let hour = 3_600_000;
         clock.advance_ms(hour);
         assert_eq!(crib.sweep().await, Swept { agent_tokens: 1, ..Swept::default() });
         clock.advance_ms(12 * hour);
         let late = other.agent(&["*"], &["bricks.list"]).await;
         assert_eq!(crib.sweep().await, Swept { logins: 1, ..Swept::default() });
-        assert_eq!(late.tools().await, ["bricks.list"], "what lives goes on");
+        assert_eq!(late.tools().await, ["bricks.list"], "valid tokens keep working");
         clock.advance_ms(7 * 24 * hour);
         assert_eq!(crib.sweep().await, Swept { session_keys: 2, agent_tokens: 1, ..Swept::default() });
         assert!(crib.sweep().await.is_nothing());
-        // The sessions themselves are named by what was done in them.
+        // Sessions stay, because audit entries name them.
         for (tenant, session) in [(&tenant, &ended), (&other, &expiring), (&tenant, &lasting)] {
             tenant.get(&format!("sessions/{}", session.id)).await.expect(200);
         }
@@ -48,7 +48,7 @@ both_engines! {
         tenant.get(&format!("users/{}", person.id)).await.expect(200);
     }
 
-    async fn opening_answers_with_all_that_a_client_needs(engine: Engine) {
+    async fn opened_session_has_a_complete_client_config(engine: Engine) {
         let clock = Clock::manual(Timestamp::from_ms(1_800_000_000_000));
         let crib = Crib::start_with(engine, |config| {
             config.clock = clock.clone();
@@ -66,12 +66,12 @@ both_engines! {
             (&json!(tenant.project), &json!(format!("https://crib.example/api/mcp/{id}")))
         );
         let day = Timestamp::from_ms(1_800_000_000_000 + 86_400_000).rfc3339();
-        assert_eq!(opened["expiresAt"], json!(day), "a day by default");
+        assert_eq!(opened["expiresAt"], json!(day), "the default lifetime is a day");
         let bearer = opened["mcpConfig"]["mcpServers"]["toolcrib"]["headers"]["Authorization"].clone();
         assert!(text(&bearer).starts_with("Bearer rsk_live_"), "{bearer}");
         let entry = json!({"type": "http", "url": opened["mcpUrl"], "headers": {"Authorization": bearer}});
         assert_eq!(opened["mcpConfig"], json!({"mcpServers": {"toolcrib": entry}}));
-        // The key that came with it opens this door and no other, and no management route.
+        // The session's key opens only this door, and no management route.
         let post = |path: &str| crib.http.post(format!("{}{path}", crib.url)).header("authorization", text(&bearer));
         let ping = request(1, "ping", json!({})).to_string();
         assert_eq!(crib.send(post(&format!("/api/mcp/{id}")).body(ping.clone())).await.status, 200);
@@ -81,7 +81,7 @@ both_engines! {
         refused(&sessions, 403, "forbidden");
     }
 
-    async fn a_session_shows_what_it_was_opened_with(engine: Engine) {
+    async fn session_shows_how_it_was_opened(engine: Engine) {
         let crib = Crib::start(engine).await;
         let tenant = crib.tenant().await;
         let agent = tenant.agent(&["*"], &[]).await;
@@ -116,13 +116,13 @@ both_engines! {
         assert_eq!((&shown["state"], &shown["outcome"], &shown["endedAt"]), (&json!("open"), &json!(null), &json!(null)));
         let plain = tenant.session().await;
         let listed = tenant.get("sessions").await;
-        assert!(!listed.text.contains("rsk_live_"), "its key is shown once");
+        assert!(!listed.text.contains("rsk_live_"), "the session key is shown only once");
         let listed = listed.expect(200);
         assert_eq!((&listed["sessions"][0]["sessionId"], &listed["sessions"][1]), (&json!(plain.id), shown));
         assert_eq!(listed["sessions"][0]["tools"], json!(null));
     }
 
-    async fn a_session_ends_once(engine: Engine) {
+    async fn session_ends_only_once(engine: Engine) {
         let clock = Clock::manual(Timestamp::from_ms(1_800_000_000_000));
         let crib = Crib::start_with(engine, |config| config.clock = clock.clone()).await;
         let tenant = crib.tenant().await;
@@ -139,23 +139,23 @@ both_engines! {
             for bad in [json!({"outcome": "perfect"}), json!({"how": "well"}), json!([]), json!("accepted")] {
                 refused(&tenant.post(&path, bad).await, 400, "invalid_params");
             }
-            assert_eq!(session.rpc(&request(1, "ping", json!({}))).await.status, 200, "a bad end is none");
+            assert_eq!(session.rpc(&request(1, "ping", json!({}))).await.status, 200, "an invalid request does not end the session");
             let ended = tenant.api(Method::POST, &path, body).await.expect(200);
             assert_eq!((&ended["session"]["state"], &ended["session"]["outcome"]), (&json!("ended"), &outcome));
             assert_eq!(ended["session"]["endedAt"], json!(clock.now().rfc3339()));
             refused(&tenant.post(&path, json!({"outcome": "accepted"})).await, 409, "conflict");
-            assert_eq!(tenant.get(&format!("sessions/{}", session.id)).await.expect(200), ended, "the first word stays");
+            assert_eq!(tenant.get(&format!("sessions/{}", session.id)).await.expect(200), ended, "the first outcome stays");
         }
         let session = tenant.session_with(json!({"ttlSeconds": 1})).await;
         clock.advance_ms(1_000);
         assert_eq!(tenant.get(&format!("sessions/{}", session.id)).await.expect(200)["session"]["state"], "expired");
-        // An outcome may come late.
+        // An expired session still takes an outcome.
         let ended = tenant.post(&format!("sessions/{}/end", session.id), json!({"outcome": "accepted"})).await.expect(200);
         assert_eq!((&ended["session"]["state"], &ended["session"]["outcome"]), (&json!("ended"), &json!("accepted")));
         refused(&tenant.post("sessions/ses_00000000000000000000000000/end", json!({})).await, 404, "not_found");
     }
 
-    async fn what_is_no_session_is_refused(engine: Engine) {
+    async fn invalid_sessions_are_refused(engine: Engine) {
         let clock = Clock::manual(Timestamp::from_ms(1_800_000_000_000));
         let crib = Crib::start_with(engine, |config| config.clock = clock.clone()).await;
         let tenant = crib.tenant().await;

@@ -1,4 +1,4 @@
-//! Sessions that run a registered agent: who may open one, and what it has.
+//! Sessions for a registered agent: who may open one, and its rights.
 
 use reqwest::Method;
 use serde_json::{Value, json};
@@ -23,7 +23,7 @@ async fn tools(session: &Session<'_>) -> Vec<String> {
 }
 
 both_engines! {
-    async fn a_session_of_an_agent_has_at_most_what_the_agent_has(engine: Engine) {
+    async fn session_of_an_agent_has_at_most_the_agents_rights(engine: Engine) {
         let crib = Crib::start(engine).await;
         let tenant = crib.tenant().await;
         let agent = tenant.agent(&["bricks:read", "kits:read"], &["bricks.list", "kits.list", "bricks.create_draft"]).await;
@@ -35,27 +35,33 @@ both_engines! {
         let brick = json!({"name": "b", "type": "boolean", "evaluation_prompt": "p"});
         assert_eq!(session.call("bricks.create_draft", brick).await.error_code(), -32003, "the agent lacks the scope");
         assert_eq!(session.call("kits.get", json!({})).await.error_code(), -32003, "the agent lacks the tool");
-        // Whichever key is presented, the instance admin's too.
+        // This holds for every key, even the instance admin's.
         for key in [&tenant.key, &crib.admin_key] {
             let list = crib.http.post(&session.url).bearer_auth(key).body(call(1, "kits.get", json!({})).to_string());
             assert_eq!(crib.send(list).await.error_code(), -32003);
         }
-        // The key that is presented bounds it as well.
-        let key = tenant.key_with(&["kits:read"]).await;
-        let listed = crib.http.post(&session.url).bearer_auth(&key).body(request(1, "tools/list", json!({})).to_string());
-        let listed = crib.send(listed).await.result();
+        // The presented key limits the session too, and must cover the agent.
+        let with_key = async |agents: serde_json::Value| {
+            let body = json!({"name": "k", "projects": "all", "scopes": ["kits:read"], "agents": agents});
+            let key = text(&tenant.post("keys", body).await.expect(201)["key"]["fullKey"]);
+            crib.send(crib.http.post(&session.url).bearer_auth(key).body(request(1, "tools/list", json!({})).to_string())).await
+        };
+        assert_eq!(with_key(json!([])).await.status, 403);
+        let refused = &tenant.trail("eventType=door.forbidden").await[0];
+        assert_eq!(refused["payload"]["reason"], "agent_not_covered", "{refused}");
+        let listed = with_key(json!([agent.id])).await.result();
         assert_eq!((listed["tools"].as_array().unwrap().len(), &listed["tools"][0]["name"]), (1, &json!("kits.list")));
-        // What changes of the agent holds from the next request.
+        // A change to the agent applies to the next request.
         tenant.api(Method::PATCH, &path, Some(json!({"tools": ["kits.get"]}))).await.expect(200);
         assert_eq!((tools(&session).await, tools(&narrow).await), (vec!["kits.get".to_owned()], vec!["kits.get".to_owned()]));
         tenant.api(Method::PATCH, &path, Some(json!({"scopes": ["bricks:read"]}))).await.expect(200);
         assert_eq!(tools(&session).await, Vec::<String>::new());
-        // What is explained is what happens.
+        // `policy/explain` agrees with the call.
         let asked = json!({"sessionId": session.id, "tool": "kits.get"});
         assert_eq!(tenant.post("policy/explain", asked).await.expect(200)["allowed"], false);
     }
 
-    async fn only_who_may_speak_for_an_agent_opens_its_sessions(engine: Engine) {
+    async fn only_authorized_keys_open_sessions_for_an_agent(engine: Engine) {
         let crib = Crib::start(engine).await;
         let tenant = crib.tenant().await;
         let (agent, other) = (tenant.agent(&["*"], &["bricks.list"]).await, tenant.agent(&["*"], &["bricks.list"]).await);
@@ -83,11 +89,11 @@ both_engines! {
         for role in ["owner", "admin"] {
             tenant.person(role).await.api(Method::POST, &path, Some(body.clone())).await.expect(201);
         }
-        // A session without an agent takes nobody's voice.
+        // A label is no agent, so any key may set it.
         crib.api(Method::POST, &path, &none, Some(json!({"projectId": tenant.project, "agentLabel": agent.id}))).await.expect(201);
     }
 
-    async fn a_key_says_for_whom_it_speaks_and_lends_no_more(engine: Engine) {
+    async fn key_cannot_grant_agents_it_lacks(engine: Engine) {
         let crib = Crib::start(engine).await;
         let (tenant, theirs) = (crib.tenant().await, crib.tenant().await);
         let (one, two) = (tenant.agent(&["*"], &[]).await, tenant.agent(&["*"], &[]).await);
@@ -99,13 +105,13 @@ both_engines! {
             (shown, text(&minted["fullKey"]))
         };
         let (agents, everything) = minted(&tenant.key, json!({})).await;
-        assert_eq!(agents, "all", "a key that may do everything speaks for everyone");
+        assert_eq!(agents, "all", "a key with all scopes covers all agents");
         assert_eq!(minted(&tenant.key, json!({"scopes": ["*", "kits:read"]})).await.0, "all");
         assert_eq!(minted(&tenant.key, json!({"scopes": ["kits:read"]})).await.0, json!([]));
         assert_eq!(minted(&everything, json!({"agents": []})).await.0, json!([]));
         let (agents, for_one) = minted(&everything, json!({"agents": [one.id]})).await;
         assert_eq!(agents, json!([one.id]));
-        assert_eq!(minted(&for_one, json!({})).await.0, json!([one.id]), "all that its maker has");
+        assert_eq!(minted(&for_one, json!({})).await.0, json!([one.id]), "the default is all agents of the minter");
         for (body, status) in [
             (json!({"agents": [one.id]}), 201),
             (json!({"agents": []}), 201),
@@ -119,11 +125,11 @@ both_engines! {
         ] {
             assert_eq!(mint(&tenant, &for_one, body.clone()).await.status, status, "{body}");
         }
-        // An agent that is gone is no reason to refuse what does not name it.
+        // A deleted agent does not block a request that does not name it.
         tenant.api(Method::DELETE, &format!("agents/{}", one.id), None).await.expect(204);
         assert_eq!(minted(&for_one, json!({})).await.0, json!([one.id]));
-        let told = tenant.trail("eventType=key.minted").await;
+        let entries = tenant.trail("eventType=key.minted").await;
         let listed = json!([one.id]).to_string();
-        assert!(told.iter().any(|event| event["payload"]["agentIds"] == listed.as_str()), "{told:?}");
+        assert!(entries.iter().any(|event| event["payload"]["agentIds"] == listed.as_str()), "{entries:?}");
     }
 }

@@ -1,4 +1,4 @@
-//! `GET /api/whoami`: what each kind of credential is told about itself.
+//! `GET /api/whoami` describes the caller's credential.
 
 use reqwest::Method;
 use serde_json::{Value, json};
@@ -10,7 +10,7 @@ fn names(answer: &Value) -> Vec<&str> {
 }
 
 both_engines! {
-    async fn a_credential_learns_what_it_is_good_for(engine: Engine) {
+    async fn whoami_describes_each_kind_of_credential(engine: Engine) {
         let crib = Crib::start(engine).await;
         let (tenant, other) = (crib.tenant().await, crib.tenant().await);
         tenant.post("projects", json!({"name": "second"})).await.expect(201);
@@ -23,19 +23,19 @@ both_engines! {
 
         let narrow = json!({"name": "narrow", "projects": [tenant.project], "scopes": ["bricks:read"]});
         let narrow = tenant.post("keys", narrow).await.expect(201)["key"].take();
-        let told = ask(narrow["fullKey"].as_str().unwrap(), "").await.expect(200);
-        assert_eq!((names(&told), &told["scopes"], &told["credential"]["id"]), (vec!["first"], &json!(["bricks:read"]), &narrow["id"]));
+        let shown = ask(narrow["fullKey"].as_str().unwrap(), "").await.expect(200);
+        assert_eq!((names(&shown), &shown["scopes"], &shown["credential"]["id"]), (vec!["first"], &json!(["bricks:read"]), &narrow["id"]));
 
         let member = tenant.person("member").await;
-        let told = member.api(Method::GET, "/api/whoami", None).await.expect(200);
-        assert_eq!(told["credential"], json!({"type": "login", "id": member.id}));
+        let shown = member.api(Method::GET, "/api/whoami", None).await.expect(200);
+        assert_eq!(shown["credential"], json!({"type": "login", "id": member.id}));
 
-        let told = ask(&crib.admin_key, "").await.expect(200);
-        assert_eq!((&told["credential"], &told["org"]), (&json!({"type": "instance_admin", "id": null}), &Value::Null));
-        let told = ask(&crib.admin_key, &format!("?org={}", tenant.org)).await.expect(200);
-        assert_eq!((names(&told), &told["org"]["id"]), (vec!["second", "first"], &json!(tenant.org)));
+        let shown = ask(&crib.admin_key, "").await.expect(200);
+        assert_eq!((&shown["credential"], &shown["org"]), (&json!({"type": "instance_admin", "id": null}), &Value::Null));
+        let shown = ask(&crib.admin_key, &format!("?org={}", tenant.org)).await.expect(200);
+        assert_eq!((names(&shown), &shown["org"]["id"]), (vec!["second", "first"], &json!(tenant.org)));
 
-        // Page by page.
+        // The projects are paged.
         let page = ask(&tenant.key, "?limit=1").await.expect(200);
         let rest = ask(&tenant.key, &format!("?limit=1&cursor={}", page["nextCursor"].as_str().unwrap())).await.expect(200);
         assert_eq!((names(&page), names(&rest), &rest["nextCursor"]), (vec!["second"], vec!["first"], &Value::Null));

@@ -1,4 +1,4 @@
-//! Bad days of memory: an agent that never stops, others that forget what is being asked for, and every way to write.
+//! Memory under stress: ten thousand notes, concurrent forgetting, and every script.
 
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeSet;
@@ -10,7 +10,7 @@ use tokio::sync::Barrier;
 use super::{contents, recall, remember};
 use crate::support::{Crib, Engine, Session, both_engines, call};
 
-/// Observations that go through the door in one batch; the rest of the ten thousand comes as imports of as many.
+/// The size of the one batch of calls and of each import.
 const BATCH: usize = 1_000;
 const ALL: usize = 10_000;
 
@@ -19,7 +19,7 @@ fn note(number: usize) -> String {
 }
 
 both_engines! {
-    async fn ten_thousand_in_a_row_are_all_there(engine: Engine) {
+    async fn ten_thousand_notes_are_all_stored(engine: Engine) {
         let crib = Crib::start(engine).await;
         let tenant = crib.tenant().await;
         let memory = |rest: &str| format!("projects/{}/memory{rest}", tenant.project);
@@ -59,7 +59,7 @@ both_engines! {
         crib.stop().await;
     }
 
-    async fn what_was_forgotten_is_in_no_answer_that_began_afterwards(engine: Engine) {
+    async fn forgotten_note_is_in_no_later_answer(engine: Engine) {
         let crib = Crib::start(engine).await;
         let tenant = crib.tenant().await;
         let writer = tenant.session().await;
@@ -70,7 +70,7 @@ both_engines! {
             notes.push((id, content));
         }
         let (forgotten, over) = (RefCell::new(BTreeSet::new()), Cell::new(0));
-        // Nobody forgets before everyone has had an answer, so questions are under way from the first to the last.
+        // Forgetting starts after every reader has an answer, so reads and deletions overlap.
         let everyone = Barrier::new(5);
         let forget = async |some: &[(String, String)]| {
             everyone.wait().await;
@@ -84,8 +84,8 @@ both_engines! {
         let ask_once = async |session: &Session<'_>| {
             let before = forgotten.borrow().clone();
             let recalled = recall(session, "zeppelin", "bug_fix").await;
-            let told: Vec<&str> = contents(&recalled).into_iter().filter(|content| before.contains(*content)).collect();
-            assert!(told.is_empty(), "{told:?} were forgotten before this was asked");
+            let found: Vec<&str> = contents(&recalled).into_iter().filter(|content| before.contains(*content)).collect();
+            assert!(found.is_empty(), "{found:?} were forgotten before the question");
         };
         let ask = async || {
             let (session, mut answers) = (tenant.session().await, 1);
@@ -103,7 +103,7 @@ both_engines! {
         assert_eq!(recall(&writer, "zeppelin", "bug_fix").await["observations"], json!([]));
     }
 
-    async fn every_way_to_write_is_found_again(engine: Engine) {
+    async fn notes_in_every_script_are_found(engine: Engine) {
         let crib = Crib::start(engine).await;
         let session = crib.tenant().await.session().await;
         let single = "aZ7éßжΩשעقसகతಕമเລကခកབའმԱአᏣᐃひカ漢한ㄅꦲᠠߊⵣⲀ𐌰𐤀𒀀𓀀𝔸🦀";
@@ -116,12 +116,12 @@ both_engines! {
             assert_eq!(kept["stored"], true, "{text}");
         }
         let reader = crib.tenant().await.session().await;
-        assert_eq!(recall(&reader, single, "bug_fix").await["observations"], json!([]), "another org's");
+        assert_eq!(recall(&reader, single, "bug_fix").await["observations"], json!([]), "another org finds nothing");
         for text in &texts {
             let recalled = recall(&session, text, "bug_fix").await;
             assert!(contents(&recalled).contains(text), "{text}: {:?}", contents(&recalled));
         }
-        // The longest question there may be, of all of them.
+        // The longest allowed question, with all of the texts.
         let long: String = texts.join(" ").chars().cycle().take(50_000).collect();
         assert!(!contents(&recall(&session, &long, "bug_fix").await).is_empty());
         let longer = json!({"query": format!("{long}x"), "workType": "chore"});

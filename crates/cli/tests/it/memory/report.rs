@@ -1,4 +1,4 @@
-//! What a report says of a memory that has everything a memory should not have.
+//! The memory report: duplicates, misleading, unused and large notes.
 
 use reqwest::Method;
 use serde_json::{Value, json};
@@ -7,7 +7,7 @@ use super::{recall, remember};
 use crate::support::{Crib, Engine, Place, Terminal, both_engines};
 
 both_engines! {
-    async fn a_report_says_what_fills_a_memory(engine: Engine) {
+    async fn report_shows_duplicates_misleading_and_large_notes(engine: Engine) {
         let crib = Crib::start(engine).await;
         let (tenant, other) = (crib.tenant().await, crib.tenant().await);
         let memory = |rest: &str| format!("projects/{}/memory{rest}", tenant.project);
@@ -59,7 +59,7 @@ both_engines! {
         assert_eq!(excerpts("/nearDuplicates", "/observation/excerpt"), ["the importer reads t"]);
         assert_eq!(number("/misleading/count"), 2);
         assert_eq!(excerpts("/misleading/observations", "/excerpt"), ["worse advice", "bad advice"]);
-        assert_eq!(excerpts("/neverRecalled/observations", "/excerpt")[0], "worse advice", "the oldest, whenever it came");
+        assert_eq!(excerpts("/neverRecalled/observations", "/excerpt")[0], "worse advice", "the oldest note comes first");
         assert!(excerpts("/neverRecalled/observations", "/excerpt").iter().all(|text| !text.starts_with("the importer")));
         assert_eq!(number("/neverRecalled/count") as usize, report["neverRecalled"]["observations"].as_array().unwrap().len());
         let largest = &report["largest"][0];
@@ -69,7 +69,7 @@ both_engines! {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_report_is_read_at_a_terminal() {
+async fn report_is_printed_at_a_terminal() {
     let place = Place::new(Engine::Sqlite);
     let _server = place.start().await;
     let terminal = Terminal::at(&place);
@@ -81,7 +81,7 @@ async fn a_report_is_read_at_a_terminal() {
         "2 observations, ",
         "; 0 forgotten\n\ntypes\n",
         "\nimport:ann  1\n",
-        "misleading (weight below 0.5), the worst: 1\n",
+        "misleading, weight below 0.5 (worst first): 1\n",
         "bad advice\n",
     ] {
         assert!(text.contains(part), "`{part}` is not in {text}");

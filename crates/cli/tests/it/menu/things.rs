@@ -1,4 +1,4 @@
-//! One of each thing that an org can have, for calls to be about.
+//! One of each thing in an org, as targets for calls.
 
 use std::sync::atomic::{AtomicU32, Ordering};
 
@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use super::SCRIBE;
 use crate::support::{Session, Tenant};
 
-/// Things of one org that calls can be about.
+/// The ids of one org's things.
 #[derive(Clone, Debug)]
 pub(crate) struct Things {
     pub(crate) org: String,
@@ -22,7 +22,7 @@ pub(crate) struct Things {
     pub(crate) audit_key: String,
     pub(crate) webhook: String,
     pub(crate) observation: String,
-    /// A triplet of the project where sessions are opened.
+    /// A triplet in the tenant's first project.
     pub(crate) fact: String,
     /// A triplet of the project, an entity, and another entity that is merged into a third.
     pub(crate) triplet: String,
@@ -38,17 +38,17 @@ fn new_name() -> String {
 }
 
 impl Things {
-    /// Makes one of each. `name` tells apart what must be unique.
+    /// Makes one of each. Unique names contain `name`.
     pub(crate) async fn make(tenant: &Tenant<'_>, name: &str) -> Self {
-        // One address is one person on the whole server.
+        // Email addresses are unique on the whole server.
         let email = format!("{name}@{}.example", tenant.org.replace('_', "-"));
         let user = json!({"email": email, "role": "member", "password": "correct horse battery"});
         let user = tenant.post("users", user).await.expect(201);
-        Self { user: user["user"]["id"].as_str().unwrap().to_owned(), ..Self::make_but_a_person(tenant, name).await }
+        Self { user: user["user"]["id"].as_str().unwrap().to_owned(), ..Self::make_without_user(tenant, name).await }
     }
 
-    /// A person costs a slow hash; what needs none does without.
-    pub(crate) async fn make_but_a_person(tenant: &Tenant<'_>, name: &str) -> Self {
+    /// Skips the user, whose password takes a slow hash.
+    pub(crate) async fn make_without_user(tenant: &Tenant<'_>, name: &str) -> Self {
         let text = |value: &Value| value.as_str().unwrap().to_owned();
         let project =
             tenant.post("projects", json!({"name": format!("project {name}"), "graph_enabled": true})).await.expect(201);
@@ -66,18 +66,18 @@ impl Things {
         let (triplet, entity, merged) = state_facts(tenant, &scribe, &text(&project["project"]["id"])).await;
         let fact = json!({"source": {"name": name}, "relationship": "was", "target": {"name": "here"}});
         let stated = session.call("graph_ingest", json!({"triplets": [fact]})).await.result();
-        // A name of its own in every org, so that one's policy is not found under another's name.
+        // The policy id differs between orgs, so that a foreign id does not match.
         let policy = format!("{}-{}", name.to_lowercase(), &tenant.org[tenant.org.len() - 12..]);
         let permit = json!({"cedar": "permit (principal, action, resource);"});
         tenant.put(&format!("policies/{policy}"), permit).await.expect(200);
         let keys = tenant.audit("keys").await.expect(200);
-        // Nothing is called so, and nothing of it happens: it is never delivered to.
+        // The webhook's host does not exist and its event never happens, so nothing is delivered.
         let there = tenant.get("webhooks?limit=10").await.expect(200)["webhooks"].as_array().unwrap().clone();
         let webhook = match there.as_slice() {
-            // An org has only so many.
+            // The org has reached its limit of webhooks.
             [newest, .., _] if there.len() == 10 => newest.clone(),
             _ => {
-                let new = json!({"url": format!("https://{}.invalid/hook", name.to_lowercase()), "events": ["no.such"]});
+                let new = json!({"url": format!("https://{}.invalid/hook", name.to_lowercase()), "events": ["org.changed"]});
                 tenant.post("webhooks", new).await.expect(201)["webhook"].clone()
             }
         };
@@ -90,7 +90,7 @@ impl Things {
             user: Self::nowhere().user,
             kit: text(&kit["structuredContent"]["kit_id"]),
             policy,
-            // The one that signs: an older one may have been revoked.
+            // The active key. Older keys may be revoked.
             audit_key: text(&keys["keys"].as_array().unwrap().last().unwrap()["kid"]),
             webhook: text(&webhook["id"]),
             observation,
@@ -103,7 +103,7 @@ impl Things {
         }
     }
 
-    /// Well-formed ids that nothing has.
+    /// Well-formed ids of things that do not exist.
     pub(crate) fn nowhere() -> Self {
         let id = |prefix: &str| format!("{prefix}_{}", "0".repeat(26));
         Self {
@@ -127,7 +127,7 @@ impl Things {
         }
     }
 
-    /// What one org must not learn of another.
+    /// The ids that another org must not see.
     pub(crate) fn ids(&self) -> [&String; 14] {
         let Self {
             org, project, key, session, agent, user, brick, kit, webhook, observation, fact, triplet, entity, merged, ..
@@ -135,9 +135,9 @@ impl Things {
         [org, project, key, session, agent, user, brick, kit, webhook, observation, fact, triplet, entity, merged]
     }
 
-    /// A path with these things in the place of its parameters.
+    /// The path with its parameters replaced by these ids.
     pub(crate) fn fill(&self, path: &str) -> String {
-        // Only what is merged can be split.
+        // Only a merged entity can be split.
         let split = format!("{}/split", self.merged);
         let parameters = [
             ("{orgId}", &self.org),
@@ -158,12 +158,12 @@ impl Things {
             ("{workspaceId}", &self.org),
         ];
         let filled = parameters.iter().fold(path.to_owned(), |path, (name, id)| path.replace(name, id));
-        assert!(!filled.contains('{'), "{path} has a parameter that the tests do not know");
+        assert!(!filled.contains('{'), "{path} has an unknown parameter");
         filled
     }
 }
 
-/// A triplet of the project, an entity of it, and one that is merged into another.
+/// Adds facts. Returns a triplet, an entity, and an entity that is merged into another.
 async fn state_facts(tenant: &Tenant<'_>, scribe: &Session<'_>, project: &str) -> (String, String, String) {
     let triplets = json!([
         {"source": {"name": "single"}, "relationship": "was", "target": {"name": "here"}},

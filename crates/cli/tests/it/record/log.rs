@@ -1,4 +1,4 @@
-//! The log: why requests were refused, and never what was in them.
+//! The log explains refused requests and never holds their content.
 
 use std::fs::{self, File};
 use std::path::PathBuf;
@@ -44,7 +44,7 @@ impl Logged {
         (reply.status().as_u16(), serde_json::from_str(&reply.text().await.unwrap()).unwrap_or_default())
     }
 
-    /// Opens a session; its url and key.
+    /// Opens a session. Returns its URL and key.
     async fn session(&self) -> (String, String) {
         let path = format!("/api/org/{}/sessions", self.org);
         let (status, opened) = self.api(Method::POST, &path, Some(json!({"projectId": self.project}))).await;
@@ -68,7 +68,7 @@ impl Logged {
 }
 
 both_engines! {
-    async fn no_argument_is_in_the_log_at_any_level(engine: Engine) {
+    async fn log_holds_no_arguments_at_any_level(engine: Engine) {
         let server = Logged::start(engine, "trace").await;
         let (url, key) = server.session().await;
         let post = async |body: String| {
@@ -123,7 +123,7 @@ both_engines! {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn the_log_says_why_requests_were_refused() {
+async fn log_explains_refused_requests() {
     let server = Logged::start(Engine::Sqlite, "info").await;
     let (url, key) = server.session().await;
     let (ended_url, _) = server.session().await;
@@ -133,17 +133,17 @@ async fn the_log_says_why_requests_were_refused() {
     let post = |url: &str| server.http.post(url).body("{}");
     for (request, status, words) in [
         (post(&url), 401, "no Authorization header"),
-        (post(&url).header("authorization", "Basic abc"), 401, "is not `Bearer`"),
+        (post(&url).header("authorization", "Basic abc"), 401, "must be `Bearer`"),
         (post(&url).bearer_auth("rsk_live_no"), 401, "unknown, revoked or expired"),
         (post(&format!("{base}/api/mcp")).bearer_auth("no"), 401, "unknown, revoked or expired"),
-        (post(&format!("{base}/api/mcp/ses_{}", "0".repeat(26))).bearer_auth(&key), 404, "there is no such session"),
-        (post(&ended_url).bearer_auth(&server.process.admin_key), 410, "was ended or has expired"),
+        (post(&format!("{base}/api/mcp/ses_{}", "0".repeat(26))).bearer_auth(&key), 404, "no such session"),
+        (post(&ended_url).bearer_auth(&server.process.admin_key), 410, "has ended or expired"),
         (post(&url).bearer_auth(&key).header("host", "crib.test:80"), 403, "--allow-host crib.test"),
         (post(&url).bearer_auth(&key).header("host", "[::1]evil.test"), 403, "`[::1]evil.test` is malformed"),
         (post(&url).bearer_auth(&key).header("origin", "https://evil.test"), 403, "--allow-host evil.test"),
-        (server.http.get(&url), 405, "POST only"),
+        (server.http.get(&url), 405, "only POST is allowed"),
         (server.http.get(format!("{base}/api/audit")), 401, "no Authorization header"),
-        (server.http.get(format!("{base}/api/audit")).bearer_auth(&key), 403, "a session's key opens only its own door"),
+        (server.http.get(format!("{base}/api/audit")).bearer_auth(&key), 403, "a session's key works only for its own session"),
         (server.http.get(format!("{base}/api/audit")).header("host", "u@localhost"), 403, "`u@localhost` is malformed"),
         (server.http.get(format!("{base}/api/no/such")), 404, "no such route"),
     ] {
@@ -164,5 +164,5 @@ async fn the_log_says_why_requests_were_refused() {
         post(&url).send().await.unwrap();
     }
     let log = server.stop().await;
-    assert!(log.lines().filter(|line| line.contains("status=401")).count() < 100, "a flood is not logged line by line");
+    assert!(log.lines().filter(|line| line.contains("status=401")).count() < 100, "every refusal of a flood was logged");
 }

@@ -1,4 +1,4 @@
-//! A call has one story: the answer, the trail and the bus tell the same.
+//! The answer, the audit trail and the bus agree about every call.
 
 use std::sync::{Arc, Mutex};
 
@@ -9,16 +9,16 @@ use store::Faults;
 
 use crate::support::{Crib, Engine, Session, Tenant, both_engines, eventually, modern};
 
-/// Remembers every event, with the request it belongs to.
+/// Records every event with its request.
 #[derive(Default)]
 struct Recorder(Mutex<Vec<Value>>);
 
 impl Subscriber for Recorder {
     fn on(&self, event: &VerbEvent<'_>) {
-        let mut told = serde_json::to_value(event).unwrap();
-        told["request"] = json!(event.call.request.to_string());
-        told["word"] = json!(event.call.outcome.word());
-        self.0.lock().unwrap().push(told);
+        let mut value = serde_json::to_value(event).unwrap();
+        value["request"] = json!(event.call.request.to_string());
+        value["word"] = json!(event.call.outcome.word());
+        self.0.lock().unwrap().push(value);
     }
 }
 
@@ -28,7 +28,7 @@ impl Recorder {
     }
 }
 
-/// The last call as the bus had it: its phases, how it went, and its verb.
+/// The last call on the bus: its phases, its outcome, and its last event.
 fn on_the_bus(recorder: &Recorder) -> (Vec<String>, Option<String>, Value) {
     let events = recorder.take();
     let phases = events.iter().map(|event| event["phase"].as_str().unwrap().to_owned()).collect();
@@ -57,7 +57,7 @@ async fn start(engine: Engine, change: impl FnOnce(&mut server::Config)) -> (Cri
 }
 
 both_engines! {
-    async fn trail_and_bus_name_one_outcome_verb_and_request(engine: Engine) {
+    async fn trail_and_bus_agree_on_outcome_verb_and_request(engine: Engine) {
         let (crib, recorder) = start(engine, |_| ()).await;
         let tenant = crib.tenant().await;
         let session = tenant.session().await;
@@ -73,33 +73,33 @@ both_engines! {
         ] {
             let reply = session.call(tool, arguments).await;
             let request = reply.header("x-request-id").unwrap();
-            let told = tenant.trail(&format!("requestId={request}")).await;
-            assert_eq!(told.len(), 1, "{tool}: {told:?}");
+            let entries = tenant.trail(&format!("requestId={request}")).await;
+            assert_eq!(entries.len(), 1, "{tool}: {entries:?}");
             let (phases, _, last) = on_the_bus(&recorder);
-            assert_eq!((&last["request"], &last["verb"]), (&json!(request), &told[0]["entityId"]), "{tool}");
-            assert_eq!(last["word"], told[0]["payload"]["outcome"], "{tool}");
+            assert_eq!((&last["request"], &last["verb"]), (&json!(request), &entries[0]["entityId"]), "{tool}");
+            assert_eq!(last["word"], entries[0]["payload"]["outcome"], "{tool}");
             assert_eq!(last["legacyAlias"].as_str(), alias, "{tool}");
-            assert_eq!(told[0]["payload"]["legacyAlias"].as_str(), alias, "{tool}");
-            if told[0]["eventType"] == "call.refused" && told[0]["payload"]["decision"]["allowed"] != true {
+            assert_eq!(entries[0]["payload"]["legacyAlias"].as_str(), alias, "{tool}");
+            if entries[0]["eventType"] == "call.refused" && entries[0]["payload"]["decision"]["allowed"] != true {
                 assert_eq!(phases, ["pre-verb", "verb-error"], "{tool}");
             }
         }
     }
 
-    async fn a_change_that_stands_is_done_although_its_answer_was_too_large(engine: Engine) {
+    async fn change_with_an_oversized_answer_is_recorded_as_done(engine: Engine) {
         let (crib, recorder) = start(engine, |config| config.limits.result_bytes_max = 10).await;
         let tenant = crib.tenant().await;
         let reply = tenant.session().await.call("bricks.create_draft", draft()).await;
         assert_eq!(reply.error()["data"]["kind"], "too_large");
         assert_eq!(bricks(&tenant).await, 1);
-        let told = tenant.trail(&format!("requestId={}", reply.header("x-request-id").unwrap())).await;
-        let types: Vec<_> = told.iter().map(|event| event["eventType"].as_str().unwrap()).collect();
+        let entries = tenant.trail(&format!("requestId={}", reply.header("x-request-id").unwrap())).await;
+        let types: Vec<_> = entries.iter().map(|event| event["eventType"].as_str().unwrap()).collect();
         assert_eq!(types, ["call.failed", "call.completed"], "newest first");
-        assert_eq!((&told[0]["payload"]["effectStands"], &told[0]["payload"]["error"]["kind"]), (&json!(true), &json!("too_large")));
+        assert_eq!((&entries[0]["payload"]["effectStands"], &entries[0]["payload"]["error"]["kind"]), (&json!(true), &json!("too_large")));
         let (phases, outcome, last) = on_the_bus(&recorder);
         assert_eq!(phases, ["pre-verb", "post-verb", "verb-error"]);
-        assert_eq!(outcome.as_deref(), Some("completed"), "as the trail has it");
-        assert_eq!(last["error"]["code"], told[0]["payload"]["error"]["code"]);
+        assert_eq!(outcome.as_deref(), Some("completed"), "the bus agrees with the trail");
+        assert_eq!(last["error"]["code"], entries[0]["payload"]["error"]["code"]);
         let tasks = tenant.get("tasks").await.expect(200);
         assert_eq!(tasks["tasks"].as_array().unwrap().len(), 1, "{tasks}");
         assert_eq!(tasks["tasks"][0]["state"], "failed", "{tasks}");
@@ -107,44 +107,44 @@ both_engines! {
         assert_eq!((&costs["total"]["calls"], &costs["total"]["failed"]), (&json!(1), &json!(1)));
     }
 
-    async fn a_call_that_ran_out_of_time_changed_what_its_record_says(engine: Engine) {
+    async fn timed_out_call_changed_what_its_record_states(engine: Engine) {
         let (crib, recorder) = start(engine, |config| config.limits.call_seconds_max = 0).await;
         let tenant = crib.tenant().await;
         let session = tenant.session().await;
         let mut completed = 0;
         for _ in 0..20 {
             let reply = session.call("bricks.create_draft", draft()).await;
-            let told = tenant.trail(&format!("requestId={}", reply.header("x-request-id").unwrap())).await;
-            let done = told.iter().filter(|event| event["eventType"] == "call.completed").count();
+            let entries = tenant.trail(&format!("requestId={}", reply.header("x-request-id").unwrap())).await;
+            let done = entries.iter().filter(|event| event["eventType"] == "call.completed").count();
             completed += done;
             let (phases, outcome, last) = on_the_bus(&recorder);
             let is_done = outcome.as_deref() == Some("completed");
-            assert_eq!(is_done, done == 1, "{told:?} {phases:?}");
-            assert_eq!(phases.contains(&"verb-error".to_owned()), told[0]["eventType"] == "call.failed", "{told:?}");
-            if told[0]["eventType"] == "call.failed" {
+            assert_eq!(is_done, done == 1, "{entries:?} {phases:?}");
+            assert_eq!(phases.contains(&"verb-error".to_owned()), entries[0]["eventType"] == "call.failed", "{entries:?}");
+            if entries[0]["eventType"] == "call.failed" {
                 assert_eq!(reply.error()["data"]["kind"], "timeout");
-                assert_eq!(told[0]["payload"]["effectStands"] == json!(true), done == 1, "{told:?}");
-                assert_eq!(last["error"]["code"], told[0]["payload"]["error"]["code"]);
+                assert_eq!(entries[0]["payload"]["effectStands"] == json!(true), done == 1, "{entries:?}");
+                assert_eq!(last["error"]["code"], entries[0]["payload"]["error"]["code"]);
             }
         }
         assert_eq!(bricks(&tenant).await, completed);
     }
 
-    async fn a_question_that_the_client_cannot_answer_is_no_completed_call(engine: Engine) {
+    async fn unanswerable_input_request_is_no_completed_call(engine: Engine) {
         let (crib, recorder) = start(engine, |config| config.conformance = true).await;
         let tenant = crib.tenant().await;
         let session = tenant.session().await;
         let asks = json!({"name": "test_input_required_result_elicitation", "arguments": {}});
         let reply = session.modern(&modern(1, "tools/call", asks)).await;
         let code = reply.error_code();
-        let told = tenant.trail(&format!("requestId={}", reply.header("x-request-id").unwrap())).await;
-        assert_eq!((told.len(), &told[0]["payload"]["error"]["code"]), (1, &json!(code)), "{told:?}");
-        assert_ne!(told[0]["eventType"], "call.completed");
+        let entries = tenant.trail(&format!("requestId={}", reply.header("x-request-id").unwrap())).await;
+        assert_eq!((entries.len(), &entries[0]["payload"]["error"]["code"]), (1, &json!(code)), "{entries:?}");
+        assert_ne!(entries[0]["eventType"], "call.completed");
         let (_, outcome, last) = on_the_bus(&recorder);
         assert_eq!((outcome.as_deref(), &last["error"]["code"]), (Some("failed"), &json!(code)));
     }
 
-    async fn a_call_whose_record_cannot_be_written_fails_everywhere(engine: Engine) {
+    async fn call_that_cannot_be_recorded_fails(engine: Engine) {
         let faults = Faults::on_demand();
         let (crib, recorder) = start(engine, |config| config.faults = faults.clone()).await;
         let tenant = crib.tenant().await;
@@ -158,36 +158,37 @@ both_engines! {
             faults.calm();
             let Some(error) = reply.json().get("error").cloned() else { continue };
             let (_, outcome, last) = on_the_bus(&recorder);
-            // Where even the caller could not be identified there is no call.
+            // If the caller could not be identified, there is no call.
             if last.is_null() {
                 continue;
             }
             failed += 1;
             assert_eq!((outcome.as_deref(), &last["error"]["code"]), (Some("failed"), &error["code"]), "step {step}");
             let request = reply.header("x-request-id").unwrap().to_owned();
-            let told = async || tenant.trail(&format!("requestId={request}")).await;
-            eventually("the failure is on the record", async || !told().await.is_empty()).await;
-            let told = told().await;
-            assert_eq!((&told[0]["eventType"], &told[0]["payload"]["error"]["code"]), (&json!("call.failed"), &error["code"]), "{told:?}");
+            let entries = async || tenant.trail(&format!("requestId={request}")).await;
+            eventually("the failure is recorded", async || !entries().await.is_empty()).await;
+            let entries = entries().await;
+            let recorded = (&entries[0]["eventType"], &entries[0]["payload"]["error"]["code"]);
+            assert_eq!(recorded, (&json!("call.failed"), &error["code"]), "{entries:?}");
         }
         assert!(failed > 0, "no fault hit a call's record");
     }
 }
 
-/// Calls and goes away while the call is under way.
-async fn give_up(session: &Session<'_>, crib: &Crib) {
+/// Starts a call and disconnects while it runs.
+async fn call_and_disconnect(session: &Session<'_>, crib: &Crib) {
     let in_flight = async || {
         let figures = crib.send(crib.http.get(format!("{}/metrics", crib.url))).await.text;
         figures.contains("toolcrib_calls_in_flight 1\n")
     };
     tokio::select! {
-        reply = session.call("bricks.create_draft", draft()) => panic!("nobody can write: {}", reply.text),
-        () = eventually("the call is under way", in_flight) => {}
+        reply = session.call("bricks.create_draft", draft()) => panic!("the call must wait for the lock: {}", reply.text),
+        () = eventually("the call is running", in_flight) => {}
     }
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_cancelled_call_is_on_the_record_whichever_step_of_the_store_fails() {
+async fn cancelled_call_is_recorded_whichever_store_step_fails() {
     let faults = Faults::on_demand();
     let (crib, recorder) = start(Engine::Sqlite, |config| config.faults = faults.clone()).await;
     let tenant = crib.tenant().await;
@@ -196,23 +197,23 @@ async fn a_cancelled_call_is_on_the_record_whichever_step_of_the_store_fails() {
     let database = rusqlite::Connection::open(crib.folder.path().join("data/toolcrib.db")).unwrap();
     for step in 1..=12 {
         recorder.take();
-        // Someone else holds the file, so the call cannot end before its client gives up.
+        // A lock on the database keeps the call from ending before its client disconnects.
         database.execute_batch("BEGIN IMMEDIATE").unwrap();
-        give_up(&session, &crib).await;
+        call_and_disconnect(&session, &crib).await;
         let cancelled = async || {
             recorder.0.lock().unwrap().iter().any(|event| event["phase"] == "verb-error" && event["word"] == "cancelled")
         };
-        eventually("the bus is told", cancelled).await;
+        eventually("the bus has the event", cancelled).await;
         faults.fail(step);
         database.execute_batch("ROLLBACK").unwrap();
-        // The step that fails may be one of this very question.
-        let told = async || {
+        // The fault may hit this request itself.
+        let is_recorded = async || {
             let reply = crib.api(Method::GET, "/api/audit?limit=200&eventType=call.cancelled", &tenant.key, None).await;
             reply.status == 200 && reply.json()["events"].as_array().unwrap().len() == step as usize
         };
-        eventually("the cancelled call is on the record", told).await;
+        eventually("the cancelled call is recorded", is_recorded).await;
         faults.calm();
     }
-    assert_eq!(bricks(&tenant).await, 0, "what was cancelled before it was written is not written");
+    assert_eq!(bricks(&tenant).await, 0, "a cancelled call wrote its change");
     assert!(tenant.trail("eventType=call.completed&entityId=bricks.create_draft").await.is_empty());
 }

@@ -1,4 +1,4 @@
-//! What a line is answered with.
+//! The answers to lines on stdin.
 
 use std::collections::BTreeMap;
 
@@ -7,10 +7,10 @@ use ::rmcp::model::CallToolRequestParams;
 use ::rmcp::transport::TokioChildProcess;
 use serde_json::{Value, json};
 
-use super::{Ground, Pipe, gist, ground};
+use super::{Backend, Pipe, set_up, summary};
 use crate::support::{Engine, Process, both_engines, call, modern, request};
 
-/// Lines and what they are answered with; nothing where no answer is due.
+/// Lines with the summary of their answer, or `None` if no answer is due.
 fn lines() -> Vec<(String, Option<Value>)> {
     let ok = |id: Value| Some(json!({"id": id, "ok": true}));
     let error = |id: Value, code: i32| Some(json!({"id": id, "code": code}));
@@ -24,7 +24,7 @@ fn lines() -> Vec<(String, Option<Value>)> {
         sent(&notice, None),
         sent(&request(2, "tools/list", json!({})), ok(json!(2))),
         sent(&call("three", "bricks.list", json!({})), ok(json!("three"))),
-        // A result that says so, because of the version that was agreed on.
+        // The agreed version reports bad arguments as a result.
         sent(&call(4, "bricks.list", json!({"limit": 0})), ok(json!(4))),
         sent(&call(5, "bricks.eat", json!({})), error(json!(5), -32601)),
         sent(&request(6, "no/such", json!({})), error(json!(6), -32601)),
@@ -35,13 +35,13 @@ fn lines() -> Vec<(String, Option<Value>)> {
         raw("{\"jsonrpc\":\"2.0\",\"id\":8,\"method\":\"ping\"}\r", ok(json!(8))),
         raw(r#"{"jsonrpc":"2.0","id":"\u00e9\n","method":"ping"}"#, ok(json!("é\n"))),
         raw(r#"{"jsonrpc":"2.0","id":-1.5,"method":"ping"}"#, ok(json!(-1.5))),
-        // No JSON.
+        // Invalid JSON.
         raw("nonsense", error(Value::Null, -32700)),
         raw("{", error(Value::Null, -32700)),
         raw(r#"{"jsonrpc":"2.0","id":9,"method":"ping"} {"#, error(Value::Null, -32700)),
         raw(&"[".repeat(5_000), error(Value::Null, -32700)),
         raw(&format!("{}{}", "[".repeat(200), "]".repeat(200)), error(Value::Null, -32700)),
-        // JSON, and no message.
+        // Valid JSON, but not a message.
         raw("5", error(Value::Null, -32600)),
         raw("null", error(Value::Null, -32600)),
         raw("\"text\"", error(Value::Null, -32600)),
@@ -53,7 +53,7 @@ fn lines() -> Vec<(String, Option<Value>)> {
         raw(r#"{"jsonrpc":"2.0","id":11,"method":5}"#, error(json!(11), -32600)),
         raw(r#"{"jsonrpc":"2.0","id":12,"method":"tools/call","params":[]}"#, error(json!(12), -32602)),
         raw(r#"{"jsonrpc":"2.0","id":13,"method":"tools/call","params":{"name":5}}"#, error(json!(13), -32602)),
-        // A client's own response, and notifications that nobody knows.
+        // Responses from the client, and unknown notifications.
         raw(r#"{"jsonrpc":"2.0","id":14,"result":{}}"#, None),
         raw(r#"{"jsonrpc":"2.0","method":"notifications/whatever","params":{"a":[1]}}"#, None),
         raw(r#"{"jsonrpc":"2.0","method":"tools/list"}"#, None),
@@ -64,7 +64,7 @@ fn lines() -> Vec<(String, Option<Value>)> {
         ),
         sent(&json!([notice, notice]), None),
         sent(&json!([1, request(16, "ping", json!({}))]), Some(json!([{"id": null, "code": -32600}, {"id": 16, "ok": true}]))),
-        // Modern requests, which have headers over HTTP and none here.
+        // Modern requests, without the headers that HTTP needs.
         sent(&modern(17, "server/discover", json!({})), ok(json!(17))),
         sent(&modern(18, "tools/list", json!({})), ok(json!(18))),
         sent(&modern(19, "tools/call", json!({"name": "kits.list", "arguments": {}})), ok(json!(19))),
@@ -76,39 +76,39 @@ fn lines() -> Vec<(String, Option<Value>)> {
     ]
 }
 
-/// Types every line and reads its answer; an answer too many would be taken for the next one's, or be there at the end.
-async fn check(engine: Engine, kind: Ground) {
-    let (_place, server, terminal) = ground(engine, kind).await;
-    // However much is logged, it is not on stdout.
+/// Writes every line and reads its answer. An extra answer would not match the next line, or would remain at the end.
+async fn check(engine: Engine, kind: Backend) {
+    let (_place, server, terminal) = set_up(engine, kind).await;
+    // Log lines must not appear on stdout.
     let mut pipe = Pipe::open(&terminal.with("TOOLCRIB_LOG", "debug"), "");
     for (line, expected) in lines() {
         pipe.write(&line).await;
         if let Some(expected) = expected {
             let shown = line.chars().take(120).collect::<String>();
-            assert_eq!(gist(&pipe.read().await), expected, "{shown}");
+            assert_eq!(summary(&pipe.read().await), expected, "{shown}");
         }
     }
     pipe.write(b"\xff\xfe{}").await;
-    assert_eq!(gist(&pipe.read().await), json!({"id": null, "code": -32700}), "no UTF-8");
+    assert_eq!(summary(&pipe.read().await), json!({"id": null, "code": -32700}), "invalid UTF-8 is a parse error");
     let ended = pipe.close().await;
-    ended.well();
+    ended.assert_clean();
     assert!(ended.errors.contains("session opened"), "the log is on stderr: {}", ended.errors);
     drop(server);
 }
 
 both_engines! {
     async fn every_line_gets_its_answer_on_a_running_server(engine: Engine) {
-        check(engine, Ground::Running).await;
+        check(engine, Backend::Running).await;
     }
 
     async fn every_line_gets_its_answer_on_an_embedded_server(engine: Engine) {
-        check(engine, Ground::Embedded).await;
+        check(engine, Backend::Embedded).await;
     }
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_conversation() {
-    let (_place, _server, terminal) = ground(Engine::Sqlite, Ground::Running).await;
+async fn client_lists_creates_and_reads() {
+    let (_place, _server, terminal) = set_up(Engine::Sqlite, Backend::Running).await;
     let mut pipe = Pipe::open(&terminal, "--tool bricks.list --tool bricks.create_draft --tool-names safe --work-type chore");
     let hello = pipe.ask(&request(0, "initialize", json!({"protocolVersion": "2024-11-05"}))).await;
     assert_eq!(hello["result"]["protocolVersion"], "2024-11-05");
@@ -122,22 +122,26 @@ async fn a_conversation() {
     let id = &made["result"]["structuredContent"]["brick_id"];
     let found = pipe.ask(&call(3, "bricks_list", json!({}))).await;
     assert_eq!(&found["result"]["structuredContent"]["bricks"][0]["brick_id"], id);
-    assert_eq!(gist(&pipe.ask(&call(4, "kits.list", json!({}))).await), json!({"id": 4, "code": -32003}), "not in its list");
-    pipe.close().await.well();
+    assert_eq!(
+        summary(&pipe.ask(&call(4, "kits.list", json!({}))).await),
+        json!({"id": 4, "code": -32003}),
+        "the tool is not in the allowlist"
+    );
+    pipe.close().await.assert_clean();
     let shown = terminal.json(&format!("brick show {}", id.as_str().unwrap())).await;
     assert_eq!(shown["brick"]["versions"][0]["evaluation_prompt"], "Line one\nline two \u{2028} \u{1f980}");
 }
 
-/// Bad arguments are an error or a result by what `initialize` has agreed on, also when the client does not wait for its answer.
+/// The version from `initialize` decides between an error and a result, even if the client does not wait for that answer.
 #[tokio::test(flavor = "multi_thread")]
-async fn bad_arguments_are_answered_as_the_agreed_version_wants() {
-    let (_place, _server, terminal) = ground(Engine::Sqlite, Ground::Running).await;
+async fn bad_arguments_are_reported_as_the_agreed_version_requires() {
+    let (_place, _server, terminal) = set_up(Engine::Sqlite, Backend::Running).await;
     let bad = |id: usize| call(id, "bricks.list", json!({"limit": 0}));
     let mut pipe = Pipe::open(&terminal, "");
-    assert_eq!(pipe.ask(&bad(0)).await["error"]["code"], -32602, "nothing is agreed on yet");
+    assert_eq!(pipe.ask(&bad(0)).await["error"]["code"], -32602, "no version is agreed yet");
     for (version, is_result) in [("2024-11-05", false), ("2025-06-18", false), ("2025-11-25", true), ("2099-01-01", true)] {
         let hello = request(1, "initialize", json!({"protocolVersion": version, "capabilities": {}}));
-        // Both at once, as a script does it.
+        // A script may send both at once.
         pipe.write(format!("{hello}\n{}", bad(2))).await;
         let mut answers = [pipe.read().await, pipe.read().await];
         answers.sort_by_key(|answer| answer["id"].as_u64());
@@ -149,14 +153,14 @@ async fn bad_arguments_are_answered_as_the_agreed_version_wants() {
         assert_eq!(pipe.ask(&message).await["result"]["isError"], true, "a modern message names its own version");
     }
     pipe.write("\u{feff}{\"jsonrpc\":\"2.0\",\"id\":5,\"method\":\"ping\"}").await;
-    assert_eq!(gist(&pipe.read().await), json!({"id": 5, "ok": true}), "a byte-order mark is skipped");
-    pipe.close().await.well();
+    assert_eq!(summary(&pipe.read().await), json!({"id": 5, "ok": true}), "a byte-order mark is skipped");
+    pipe.close().await.assert_clean();
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn requests_run_side_by_side_and_each_is_answered_once() {
+async fn concurrent_requests_are_each_answered_once() {
     const COUNT: usize = 300;
-    let (_place, _server, terminal) = ground(Engine::Sqlite, Ground::Embedded).await;
+    let (_place, _server, terminal) = set_up(Engine::Sqlite, Backend::Embedded).await;
     let mut pipe = Pipe::open(&terminal, "");
     let draft = json!({"name": "n", "type": "boolean", "evaluation_prompt": "p"});
     let message = |id: usize| match id % 3 {
@@ -166,7 +170,7 @@ async fn requests_run_side_by_side_and_each_is_answered_once() {
     };
     let all = (0..COUNT).map(|id| format!("{}\n", message(id))).collect::<String>();
     pipe.write(all.trim_end()).await;
-    // Its input ends at once: what is under way is still answered.
+    // Stdin closes at once. Pending requests are still answered.
     let ended = pipe.close().await;
     assert_eq!(ended.code, Some(0));
     let mut answers = BTreeMap::new();
@@ -186,8 +190,8 @@ async fn requests_run_side_by_side_and_each_is_answered_once() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_is_said_before_an_answer_comes_before_it() {
-    let (place, _none, terminal) = ground(Engine::Sqlite, Ground::Embedded).await;
+async fn notifications_arrive_before_the_answer() {
+    let (place, _none, terminal) = set_up(Engine::Sqlite, Backend::Embedded).await;
     let mut serve = place.serve();
     serve.env("TOOLCRIB_CONFORMANCE", "1");
     let _server = Process::start(serve, &place.data()).await;
@@ -200,9 +204,9 @@ async fn what_is_said_before_an_answer_comes_before_it() {
         assert_eq!((&notice["method"], &notice["params"]["progressToken"]), (&json!("notifications/progress"), &json!("p")));
         assert_eq!(notice["params"]["progress"], progress);
     }
-    assert_eq!(gist(&pipe.read().await), json!({"id": 1, "ok": true}));
+    assert_eq!(summary(&pipe.read().await), json!({"id": 1, "ok": true}));
 
-    // A subscription tells of changes for as long as it is wanted, and no longer.
+    // A subscription reports changes until it is cancelled.
     let listen = modern("sub", "subscriptions/listen", json!({"notifications": {"toolsListChanged": true}}));
     assert_eq!(pipe.ask(&listen).await["method"], "notifications/subscriptions/acknowledged");
     let trigger = modern("t", "tools/call", json!({"name": "test_trigger_tool_change", "arguments": {}}));
@@ -212,18 +216,18 @@ async fn what_is_said_before_an_answer_comes_before_it() {
     assert_eq!((&said[0]["method"], &said[1]["id"]), (&json!("notifications/tools/list_changed"), &json!("t")));
     pipe.write(json!({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": "sub"}}).to_string()).await;
     let trigger = modern("u", "tools/call", json!({"name": "test_trigger_tool_change", "arguments": {}}));
-    assert_eq!(gist(&pipe.ask(&trigger).await), json!({"id": "u", "ok": true}));
+    assert_eq!(summary(&pipe.ask(&trigger).await), json!({"id": "u", "ok": true}));
     let trigger = modern("v", "tools/call", json!({"name": "test_trigger_tool_change", "arguments": {}}));
     pipe.write(trigger.to_string()).await;
     let ended = pipe.close().await;
-    // What was on its way when it was cancelled may still come; what happens afterwards does not.
+    // A notification that was already sent may still arrive. Later ones do not.
     let notices = ended.rest.iter().filter(|message| message.get("id").is_none()).count();
     assert!(ended.code == Some(0) && notices <= 1 && ended.rest.len() == notices + 1, "{ended:?}");
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn the_official_client_starts_it_and_its_server_with_it() {
-    let (_place, _none, terminal) = ground(Engine::Sqlite, Ground::Embedded).await;
+async fn official_client_starts_stdio_with_an_embedded_server() {
+    let (_place, _none, terminal) = set_up(Engine::Sqlite, Backend::Embedded).await;
     let client = ().serve(TokioChildProcess::new(terminal.command("stdio")).unwrap()).await.unwrap();
     let tools = client.list_all_tools().await.unwrap();
     let names = tools.iter().map(|tool| tool.name.as_ref()).collect::<Vec<_>>();

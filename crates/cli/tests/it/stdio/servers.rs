@@ -1,4 +1,4 @@
-//! Servers that come and go under a door that stays.
+//! A stdio process outlives its servers.
 
 use std::os::unix::fs::MetadataExt;
 
@@ -6,10 +6,10 @@ use base::{Clock, Timestamp};
 use serde_json::{Value, json};
 use tokio::process::Command;
 
-use super::{Ground, Pipe, gist, ground};
-use crate::support::{Crib, Engine, Place, Port, Process, Terminal, call, modern, request};
+use super::{Backend, Pipe, set_up, summary};
+use crate::support::{Crib, Engine, Place, Port, Process, Terminal, both_engines, call, modern, request};
 
-/// A server at an address of the test's own choice, so that another can take its place.
+/// Starts a server at a fixed address, so that another can replace it.
 async fn start_at(place: &Place, address: &str) -> Process {
     let serve = place.serve();
     let arguments = serve.as_std().get_args().map(|word| if word == "127.0.0.1:0" { address.as_ref() } else { word });
@@ -18,8 +18,7 @@ async fn start_at(place: &Place, address: &str) -> Process {
     Process::start(command, &place.data()).await
 }
 
-/// The result of a request after the server has gone. A connection that had been kept may break on the first try, which says
-/// so; from then on there is another server.
+/// The result of a request after the server was killed. A kept connection may break on the first tries, with a retryable error.
 async fn served(pipe: &mut Pipe, message: &Value) -> Value {
     for _ in 0..3 {
         let mut answer = pipe.ask(message).await;
@@ -32,7 +31,7 @@ async fn served(pipe: &mut Pipe, message: &Value) -> Value {
     panic!("never served: {message}");
 }
 
-/// Which of these processes has the data folder's lock, as its server does.
+/// The index of the process that holds the data folder's lock: it runs the server.
 fn position_of_server(pipes: &[Pipe], place: &Place) -> usize {
     let inode = std::fs::metadata(place.data().join("toolcrib.lock")).unwrap().ino();
     let locks = std::fs::read_to_string("/proc/locks").unwrap();
@@ -41,17 +40,17 @@ fn position_of_server(pipes: &[Pipe], place: &Place) -> usize {
         let is_it = words.get(5)?.rsplit(':').next()? == inode.to_string() && words.get(3) == Some(&"WRITE");
         is_it.then(|| words[4].parse::<u32>().unwrap())
     });
-    let holder = holder.expect("somebody has the lock");
-    pipes.iter().position(|pipe| pipe.child.id() == Some(holder)).expect("one of the doors has it")
+    let holder = holder.expect("no process holds the lock");
+    pipes.iter().position(|pipe| pipe.child.id() == Some(holder)).expect("another process holds the lock")
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_server_that_is_killed_answers_with_errors_and_comes_back() {
-    let (place, _none, terminal) = ground(Engine::Sqlite, Ground::Embedded).await;
+async fn requests_fail_while_the_server_is_gone_and_work_again_afterwards() {
+    let (place, _none, terminal) = set_up(Engine::Sqlite, Backend::Embedded).await;
     let port = Port::reserve();
     let server = start_at(&place, &port.address()).await;
     let mut pipe = Pipe::open(&terminal, &format!("--url {}", server.url)).ready().await;
-    // It hears the requests and never answers them.
+    // A stopped server receives requests and never answers.
     server.signal("STOP").await;
     for id in 0..20 {
         pipe.write(call(format!("lost {id}"), "bricks.list", json!({})).to_string()).await;
@@ -74,40 +73,121 @@ async fn a_server_that_is_killed_answers_with_errors_and_comes_back() {
     lost.sort();
     assert_eq!(lost, expected);
     let refused = pipe.ask(&request(1, "ping", json!({}))).await;
-    assert_eq!(gist(&refused), json!({"id": 1, "code": -32603}));
+    assert_eq!(summary(&refused), json!({"id": 1, "code": -32603}));
     assert!(refused["error"]["message"].as_str().unwrap().contains("`toolcrib serve`"), "{refused}");
     pipe.write("garbage").await;
-    assert_eq!(gist(&pipe.read().await), json!({"id": null, "code": -32700}), "needs no server");
+    assert_eq!(summary(&pipe.read().await), json!({"id": null, "code": -32700}), "a parse error needs no server");
 
     let server = start_at(&place, &port.address()).await;
-    assert_eq!(gist(&pipe.ask(&call(2, "bricks.list", json!({}))).await), json!({"id": 2, "ok": true}), "the session went on");
-    pipe.close().await.well();
+    assert_eq!(
+        summary(&pipe.ask(&call(2, "bricks.list", json!({}))).await),
+        json!({"id": 2, "ok": true}),
+        "the session continues"
+    );
+    pipe.close().await.assert_clean();
+    let sessions = server.sessions().await;
+    assert_eq!((sessions.len(), &sessions[0]["state"]), (1, &json!("ended")));
+}
+
+/// What a client says when its server is gone: it waits, or it starts an embedded server.
+const GONE: [&str; 2] = ["waiting for it", "started an embedded one"];
+
+both_engines! {
+    async fn server_restarts_while_its_clients_call(engine: Engine) {
+        let (place, server, terminal) = set_up(engine, Backend::Running).await;
+        let terminal = terminal.with("TOOLCRIB_LOG", "info");
+        let mut pipes = [Pipe::open(&terminal, "").ready().await, Pipe::open(&terminal, "").ready().await];
+        server.unwrap().stop_with("TERM").await;
+        for pipe in &mut pipes {
+            pipe.write(call(1, "bricks.list", json!({})).to_string()).await;
+            pipe.says(&GONE).await;
+        }
+        let server = place.start().await;
+        for pipe in &mut pipes {
+            assert_eq!(summary(&pipe.read().await), json!({"id": 1, "ok": true}), "the request waits for the server");
+        }
+        for pipe in pipes {
+            let ended = pipe.close().await;
+            ended.assert_clean();
+            assert!(!ended.errors.contains("embedded one"), "{ended:?}");
+        }
+        let sessions = server.sessions().await;
+        assert_eq!(sessions.len(), 2, "the sessions continue: {sessions:?}");
+        assert!(sessions.iter().all(|session| session["state"] == "ended"), "{sessions:?}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn request_fails_if_the_server_stays_down() {
+    let (place, server, terminal) = set_up(Engine::Sqlite, Backend::Running).await;
+    let mut pipe = Pipe::open(&terminal, "").ready().await;
+    server.unwrap().stop_with("TERM").await;
+    let refused = pipe.ask(&call(1, "bricks.list", json!({}))).await;
+    assert_eq!(refused["error"]["data"]["retryable"], true, "{refused}");
+    let message = refused["error"]["message"].as_str().unwrap();
+    assert!(
+        message.starts_with("the server is down") && message.ends_with("start it with `toolcrib serve`, then retry"),
+        "{message}"
+    );
+    let _server = place.start().await;
+    served(&mut pipe, &call(2, "bricks.list", json!({}))).await;
+    pipe.close().await.assert_clean();
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn client_opens_a_new_session_if_the_restarted_server_lost_it() {
+    let (place, server, terminal) = set_up(Engine::Sqlite, Backend::Running).await;
+    terminal.run("backup early.backup").await.ok();
+    let mut pipe = Pipe::open(&terminal, "").ready().await;
+    server.unwrap().stop_with("TERM").await;
+    terminal.run("restore early.backup --replace").await.ok();
+    let server = place.start().await;
+    served(&mut pipe, &call(1, "bricks.list", json!({}))).await;
+    pipe.close().await.assert_clean();
     let sessions = server.sessions().await;
     assert_eq!((sessions.len(), &sessions[0]["state"]), (1, &json!("ended")));
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_door_without_its_server_becomes_one() {
-    let (place, server, terminal) = ground(Engine::Sqlite, Ground::Running).await;
-    let mut pipe = Pipe::open(&terminal, "").ready().await;
-    server.unwrap().kill_nine().await;
-    served(&mut pipe, &call(1, "bricks.list", json!({}))).await;
-    pipe.close().await.well();
-    let sessions = place.start().await.sessions().await;
-    assert_eq!((sessions.len(), &sessions[0]["state"]), (1, &json!("ended")), "the same session, and it was ended");
+async fn client_embeds_no_server_after_it_used_a_running_one() {
+    let (place, _none, terminal) = set_up(Engine::Sqlite, Backend::Embedded).await;
+    let terminal = terminal.with("TOOLCRIB_LOG", "info");
+    let first = Pipe::open(&terminal, "").ready().await;
+    let mut second = Pipe::open(&terminal, "").ready().await;
+    first.close().await.assert_clean();
+    let server = place.start().await;
+    served(&mut second, &call(1, "bricks.list", json!({}))).await;
+    server.stop_with("TERM").await;
+    second.write(call(2, "bricks.list", json!({})).to_string()).await;
+    second.says(&GONE).await;
+    let _server = place.start().await;
+    assert_eq!(summary(&second.read().await), json!({"id": 2, "ok": true}));
+    second.close().await.assert_clean();
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn doors_that_start_at_once_share_one_server_and_outlive_it() {
-    let (place, _none, terminal) = ground(Engine::Sqlite, Ground::Embedded).await;
+async fn doctor_warns_about_an_embedded_server() {
+    let (_place, _none, terminal) = set_up(Engine::Sqlite, Backend::Embedded).await;
+    let pipe = Pipe::open(&terminal, "").ready().await;
+    let report = terminal.json("doctor").await;
+    let check = report["checks"].as_array().unwrap().iter().find(|check| check["name"] == "server").unwrap();
+    let words = format!("embedded in an MCP client's `toolcrib stdio` (process {})", pipe.child.id().unwrap());
+    assert!(check["status"] == "warn" && check["detail"].as_str().unwrap().contains(&words), "{check}");
+    assert!(check["hint"].as_str().unwrap().contains("toolcrib serve"), "{check}");
+    assert_eq!(report["ok"], true);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn concurrent_stdio_processes_share_one_server_and_outlive_it() {
+    let (place, _none, terminal) = set_up(Engine::Sqlite, Backend::Embedded).await;
     let mut pipes = (0..4).map(|_| Pipe::open(&terminal, "")).collect::<Vec<_>>();
     for pipe in &mut pipes {
         let draft = json!({"name": "n", "type": "boolean", "evaluation_prompt": "p"});
-        assert_eq!(gist(&pipe.ask(&call(1, "bricks.create_draft", draft)).await), json!({"id": 1, "ok": true}));
+        assert_eq!(summary(&pipe.ask(&call(1, "bricks.create_draft", draft)).await), json!({"id": 1, "ok": true}));
     }
-    // One of them is the server: it leaves, another becomes it, and the others hardly notice.
+    // One process runs the server. When it ends, another takes over.
     while !pipes.is_empty() {
-        pipes.remove(position_of_server(&pipes, &place)).close().await.well();
+        pipes.remove(position_of_server(&pipes, &place)).close().await.assert_clean();
         for pipe in &mut pipes {
             let listed = served(pipe, &call(2, "bricks.list", json!({}))).await;
             assert_eq!(listed["structuredContent"]["bricks"].as_array().map(Vec::len), Some(4), "{listed}");
@@ -119,12 +199,12 @@ async fn doors_that_start_at_once_share_one_server_and_outlive_it() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_keeps_it_from_starting_is_said_on_stderr() {
-    let (place, _none, terminal) = ground(Engine::Sqlite, Ground::Embedded).await;
+async fn failed_start_is_reported_on_stderr() {
+    let (place, _none, terminal) = set_up(Engine::Sqlite, Backend::Embedded).await;
     for (flags, expected) in [
         ("--project nowhere", "no project `nowhere`"),
         ("--org nowhere", "no such org"),
-        ("--url http://127.0.0.1:1 --key x", "nothing listens at"),
+        ("--url http://127.0.0.1:1 --key x", "refused"),
         ("--url http://127.0.0.1:1", "no key for"),
         ("--key rsk_live_wrong", "(401)"),
         ("--config nowhere.toml", "no settings file nowhere.toml"),
@@ -139,7 +219,7 @@ async fn what_keeps_it_from_starting_is_said_on_stderr() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_session_that_has_expired_is_opened_anew_and_one_that_was_ended_is_not() {
+async fn expired_session_is_reopened_but_an_ended_one_is_not() {
     let clock = Clock::manual(Timestamp::from_ms(1_800_000_000_000));
     let crib = Crib::start_with(Engine::Sqlite, |config| config.clock = clock.clone()).await;
     let tenant = crib.tenant().await;
@@ -153,19 +233,23 @@ async fn a_session_that_has_expired_is_opened_anew_and_one_that_was_ended_is_not
         pipe.write(call(id, "bricks.list", json!({})).to_string()).await;
     }
     for _ in 0..8 {
-        assert!(pipe.read().await.get("result").is_some(), "the client notices nothing");
+        assert!(pipe.read().await.get("result").is_some(), "the client sees no error");
     }
     let anew = sessions().await;
     assert_eq!((anew.len(), &anew[0]["state"], &anew[0]["workType"]), (2, &json!("open"), &json!("chore")));
     tenant.post(&format!("sessions/{}/end", anew[0]["sessionId"].as_str().unwrap()), json!({})).await.expect(200);
-    assert_eq!(gist(&pipe.ask(&request(9, "ping", json!({}))).await), json!({"id": 9, "code": -32603}), "somebody meant it");
-    pipe.close().await.well();
+    assert_eq!(
+        summary(&pipe.ask(&request(9, "ping", json!({}))).await),
+        json!({"id": 9, "code": -32000}),
+        "an ended session is not reopened"
+    );
+    pipe.close().await.assert_clean();
     assert_eq!(sessions().await.len(), 2);
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn arguments_that_a_tool_wants_in_headers_are_sent_there() {
-    let (place, _none, terminal) = ground(Engine::Sqlite, Ground::Embedded).await;
+async fn header_arguments_are_sent_as_headers() {
+    let (place, _none, terminal) = set_up(Engine::Sqlite, Backend::Embedded).await;
     let mut serve = place.serve();
     serve.env("TOOLCRIB_CONFORMANCE", "1");
     let _server = Process::start(serve, &place.data()).await;
@@ -177,5 +261,15 @@ async fn arguments_that_a_tool_wants_in_headers_are_sent_there() {
     }
     let without = modern(4, "tools/call", json!({"name": "test_x_mcp_header", "arguments": {}}));
     assert!(pipe.ask(&without).await.get("result").is_some());
-    pipe.close().await.well();
+    pipe.close().await.assert_clean();
+}
+
+/// The error must name the process that holds the folder.
+#[tokio::test(flavor = "multi_thread")]
+async fn second_server_names_the_stdio_process_that_holds_the_folder() {
+    let (place, _none, terminal) = set_up(Engine::Sqlite, Backend::Embedded).await;
+    let pipe = Pipe::open(&terminal, "").ready().await;
+    let said = terminal.run(&format!("serve --listen 127.0.0.1:0 --data {}", place.data().display())).await;
+    let words = format!("an MCP client's `toolcrib stdio` (process {})", pipe.child.id().unwrap());
+    assert!(said.refused(1).contains(&words), "{said:?}");
 }

@@ -1,4 +1,4 @@
-//! A server of a test's own.
+//! A server for one test.
 
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
@@ -11,9 +11,9 @@ use store::{Store, StoreConfig};
 use tempfile::TempDir;
 use testkit::{Engine, postgres};
 
-use super::{Reply, Tenant};
+use super::{Reply, Tenant, http};
 
-/// A running server, its admin's key, and a folder that goes away with it.
+/// A running server, the admin's key, and a temporary folder.
 pub(crate) struct Crib {
     pub(crate) url: String,
     pub(crate) admin_key: String,
@@ -24,8 +24,8 @@ pub(crate) struct Crib {
     pub(crate) folder: TempDir,
 }
 
-/// Tests call as often as the machine lets them, so a rate stops nobody, except in a test that sets one.
-fn tireless() -> Limits {
+/// Limits without a rate limit, because tests call as fast as they can.
+fn without_rate_limits() -> Limits {
     const NO_RATE: u32 = 1_000_000;
     Limits {
         agent_calls_per_minute: NO_RATE,
@@ -43,17 +43,17 @@ impl Crib {
         Self::start_with(engine, |_| ()).await
     }
 
-    /// Starts a server whose configuration the test has changed.
+    /// Starts a server with a changed configuration.
     pub(crate) async fn start_with(engine: Engine, change: impl FnOnce(&mut Config)) -> Self {
         Self::start_in(TempDir::with_prefix("toolcrib-it-").unwrap(), engine, change).await
     }
 
-    /// Starts a server in a folder, which may hold another's data.
+    /// Starts a server in a folder, which may hold the data of an earlier one.
     pub(crate) async fn start_in(folder: TempDir, engine: Engine, change: impl FnOnce(&mut Config)) -> Self {
         let mut config = Config::new(folder.path().join("data"));
         config.listen = ([127, 0, 0, 1], 0).into();
-        config.limits = tireless();
-        // Tests prune what has just happened, except those of the minimum.
+        config.limits = without_rate_limits();
+        // Tests prune young entries. Tests of the minimum set it themselves.
         config.audit_keep_days_min = 0;
         if engine == Engine::Postgres {
             config.database_url = Some(postgres::fresh_database());
@@ -65,14 +65,14 @@ impl Crib {
         };
         let server = start_server(config).await.expect("the server starts");
         let file = server.server_file().clone();
-        Self { url: file.url, admin_key: file.key, http: client(), server: Some(server), orgs: AtomicU32::new(0), store, folder }
+        Self { url: file.url, admin_key: file.key, http: http(), server: Some(server), orgs: AtomicU32::new(0), store, folder }
     }
 
     /// Another server on the same PostgreSQL database.
     pub(crate) async fn another_node(&self, change: impl FnOnce(&mut Config)) -> Self {
         let url = self.database_url().expect("nodes share PostgreSQL");
         let master = std::fs::read_to_string(self.folder.path().join("data/master.key")).unwrap();
-        // Its own folder, and a database that is there already.
+        // The engine only decides about a new database. This node uses an existing one.
         Self::start_with(Engine::Sqlite, |config| {
             config.database_url = Some(url);
             config.master_key = server::MasterKeySource::Given(master.trim().to_owned());
@@ -81,7 +81,7 @@ impl Crib {
         .await
     }
 
-    /// Where its rows are, when that is PostgreSQL.
+    /// The URL of its PostgreSQL database, if it has one.
     pub(crate) fn database_url(&self) -> Option<String> {
         match &self.store {
             StoreConfig::Postgres { url } => Some(url.clone()),
@@ -93,13 +93,13 @@ impl Crib {
         self.stop_and_keep().await;
     }
 
-    /// Stops, and leaves the folder.
+    /// Stops the server and returns its folder.
     pub(crate) async fn stop_and_keep(mut self) -> TempDir {
         self.server.take().unwrap().stop().await;
         self.folder
     }
 
-    /// Changes rows behind the server's back, as someone with the database's password would. The org is `?1`.
+    /// Changes rows directly in the database. The org is `?1`.
     pub(crate) async fn tamper(&self, statement: &'static str, org: &str) {
         let store = Store::open(&self.store, &base::Clock::default()).await.unwrap();
         let org = org.to_owned();
@@ -108,25 +108,25 @@ impl Crib {
         store.close().await;
     }
 
-    /// The first column of rows, as text, read behind the server's back. The org is `?1`.
+    /// The column `value` of each row as text, read directly from the database. The org is `?1`.
     pub(crate) async fn rows(&self, statement: &'static str, org: &str) -> Vec<String> {
         let store = Store::open(&self.store, &base::Clock::default()).await.unwrap();
-        let found = store.query(statement, &store::params![org], |row| row.get::<String>(0)).await.unwrap();
+        let found = store.query(statement, &store::params![org], |row| row.get::<String>("value")).await.unwrap();
         store.close().await;
         found
     }
 
-    /// What the janitor does by itself every hour.
+    /// Runs the janitor's hourly cleanup now.
     pub(crate) async fn sweep(&self) -> server::Swept {
         self.server.as_ref().unwrap().sweep().await.unwrap()
     }
 
-    /// What the server does by itself every hour. Says how many trails have moved.
+    /// Writes the hourly checkpoints now. Returns the number of changed trails.
     pub(crate) async fn write_checkpoints(&self) -> usize {
         self.server.as_ref().unwrap().write_checkpoints().await.unwrap()
     }
 
-    /// A new org with a key that may do everything and one project.
+    /// A new org with a full key and one project.
     pub(crate) async fn tenant(&self) -> Tenant<'_> {
         let name = format!("org {}", self.orgs.fetch_add(1, Ordering::Relaxed));
         let made = self.api(Method::POST, "/api/orgs", &self.admin_key, Some(json!({"name": name}))).await.expect(201);
@@ -143,18 +143,18 @@ impl Crib {
         Reply::read(request.send().await.unwrap()).await
     }
 
-    /// A request that the test has made itself.
+    /// Sends a request that the test has built.
     pub(crate) async fn send(&self, request: reqwest::RequestBuilder) -> Reply {
         Reply::read(request.send().await.unwrap()).await
     }
 }
 
-/// How often, and how long apart, a start is tried on a data folder that is locked.
+/// The number of tries on a locked data folder, and the pause between them.
 const LOCKED_TRIES: u32 = 200;
 const LOCKED_PAUSE: Duration = Duration::from_millis(50);
 
-/// Starts a server in a folder that another may have had a moment ago. A child that some test starts just then holds the lock too,
-/// until it has become its program.
+/// Starts a server, and retries while the data folder is locked. The process of another test inherits the lock of an earlier server
+/// between fork and exec, and holds it for that moment.
 pub(crate) async fn start_server(config: Config) -> base::Result<Server> {
     for _ in 1..LOCKED_TRIES {
         match Server::start(config.clone()).await {
@@ -165,11 +165,4 @@ pub(crate) async fn start_server(config: Config) -> base::Result<Server> {
         }
     }
     Server::start(config).await
-}
-
-/// A client that asks the server and nobody between.
-fn client() -> reqwest::Client {
-    // Whoever was first has installed it already.
-    let _ = rustls::crypto::ring::default_provider().install_default();
-    reqwest::Client::builder().no_proxy().build().unwrap()
 }

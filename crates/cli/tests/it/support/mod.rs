@@ -1,4 +1,4 @@
-//! What the transcripts are written with.
+//! Helpers for the tests: servers, tenants, terminals and replies.
 
 mod crib;
 mod person;
@@ -12,7 +12,7 @@ mod transcript;
 pub(crate) use crib::{Crib, start_server};
 pub(crate) use person::{Person, with_body};
 pub(crate) use port::Port;
-pub(crate) use process::{Place, Process, binary};
+pub(crate) use process::{Place, Process, binary, hearing_hangup};
 pub(crate) use reply::Reply;
 pub(crate) use tenant::{Agent, Session, Tenant};
 pub(crate) use terminal::{Said, Terminal, eventually, in_time, words};
@@ -31,7 +31,7 @@ pub(crate) fn call(id: impl Into<Value>, tool: &str, arguments: Value) -> Value 
     request(id, "tools/call", json!({"name": tool, "arguments": arguments}))
 }
 
-/// A modern request: its `_meta` says all that an `initialize` once said.
+/// A modern request: its `_meta` replaces `initialize`.
 pub(crate) fn modern(id: impl Into<Value>, method: &str, mut params: Value) -> Value {
     params["_meta"] = json!({
         "io.modelcontextprotocol/protocolVersion": "2026-07-28",
@@ -42,7 +42,7 @@ pub(crate) fn modern(id: impl Into<Value>, method: &str, mut params: Value) -> V
 
 /// An HTTP client that talks to this machine only.
 pub(crate) fn http() -> reqwest::Client {
-    // Another test may have installed it first; there is only one to install.
+    // Another test may have installed the same provider first.
     let _ = rustls::crypto::ring::default_provider().install_default();
     reqwest::Client::builder().no_proxy().build().unwrap()
 }

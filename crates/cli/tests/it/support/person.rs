@@ -7,7 +7,7 @@ use super::{Crib, Reply, Tenant};
 
 const PASSWORD: &str = "correct horse battery";
 
-/// Someone who is logged in.
+/// A person with a login.
 pub(crate) struct Person<'c> {
     crib: &'c Crib,
     pub(crate) id: String,
@@ -36,7 +36,7 @@ impl<'c> Tenant<'c> {
 }
 
 impl Person<'_> {
-    /// Logs in, and keeps the login when it is one.
+    /// Logs in, and stores the login if it succeeds.
     pub(crate) async fn log_in(&mut self, password: &str) -> Reply {
         let body = json!({"email": self.email, "password": password});
         let reply = self.crib.send(self.crib.http.post(format!("{}/api/console/login", self.crib.url)).json(&body)).await;
@@ -47,13 +47,13 @@ impl Person<'_> {
         reply
     }
 
-    /// A request with the login and, as the console sends it, the token beside it.
+    /// Sends a request with the cookie and the CSRF token, like the console.
     pub(crate) async fn api(&self, method: Method, path: &str, body: Option<Value>) -> Reply {
         let request = self.request(method, path).header("x-csrf-token", &self.csrf);
         self.crib.send(with_body(request, body)).await
     }
 
-    /// A request with the cookie alone, as another site could provoke it.
+    /// A request with only the cookie, as another site could cause it.
     pub(crate) fn request(&self, method: Method, path: &str) -> RequestBuilder {
         self.crib.http.request(method, format!("{}{path}", self.crib.url)).header("cookie", &self.cookie)
     }

@@ -1,4 +1,4 @@
-//! An HTTP answer, whole.
+//! A complete HTTP reply.
 
 use reqwest::header::HeaderMap;
 use serde_json::Value;
@@ -11,7 +11,7 @@ pub(crate) struct Reply {
 }
 
 impl Reply {
-    /// The request's id, when it went well.
+    /// Asserts a success status. Returns the request's id.
     #[track_caller]
     pub(crate) fn expect_success(&self) -> String {
         assert!((200..300).contains(&self.status), "{}: {}", self.status, self.text);
@@ -31,7 +31,7 @@ impl Reply {
         serde_json::from_str(&self.text).unwrap_or_else(|error| panic!("{error}: {} {}", self.status, self.text))
     }
 
-    /// The body, when the status is the expected one.
+    /// Asserts the status. Returns the body.
     #[track_caller]
     pub(crate) fn expect(&self, status: u16) -> Value {
         assert_eq!(self.status, status, "{}", self.text);

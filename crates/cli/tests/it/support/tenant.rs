@@ -1,11 +1,11 @@
-//! An org in a test, with its sessions and agents.
+//! An org with its sessions and agents.
 
 use reqwest::Method;
 use serde_json::{Value, json};
 
 use super::{Crib, Reply, call};
 
-/// An org, a key of it that may do everything, and a project.
+/// An org with a full key and a project.
 pub(crate) struct Tenant<'c> {
     pub(crate) crib: &'c Crib,
     pub(crate) org: String,
@@ -13,7 +13,7 @@ pub(crate) struct Tenant<'c> {
     pub(crate) project: String,
 }
 
-/// An open session and the key that is good for it alone.
+/// An open session and its own key.
 pub(crate) struct Session<'c> {
     crib: &'c Crib,
     pub(crate) id: String,
@@ -21,7 +21,7 @@ pub(crate) struct Session<'c> {
     pub(crate) key: String,
 }
 
-/// A registered agent and a token of its.
+/// A registered agent and one of its tokens.
 pub(crate) struct Agent<'c> {
     crib: &'c Crib,
     pub(crate) id: String,
@@ -67,7 +67,7 @@ impl<'c> Tenant<'c> {
         self.crib.api(method, &format!("/api/org/{}/{path}", self.org), &self.key, body).await
     }
 
-    /// The same call by the instance admin, who alone manages owners and admins beside an owner.
+    /// The same call by the instance admin. Apart from owners, only the instance admin may manage owners and admins.
     pub(crate) async fn as_operator(&self, method: Method, path: &str, body: Option<Value>) -> Reply {
         self.crib.api(method, &format!("/api/org/{}/{path}", self.org), &self.crib.admin_key, body).await
     }
@@ -76,7 +76,7 @@ impl<'c> Tenant<'c> {
         self.session_with(json!({})).await
     }
 
-    /// Opens a session with more than a project.
+    /// Opens a session with these options.
     pub(crate) async fn session_with(&self, mut body: Value) -> Session<'c> {
         if body.get("projectId").is_none() {
             body["projectId"] = json!(self.project);
@@ -98,7 +98,7 @@ impl<'c> Tenant<'c> {
         minted["key"]["fullKey"].as_str().unwrap().to_owned()
     }
 
-    /// Registers an agent and gets it a token.
+    /// Registers an agent and issues a token.
     pub(crate) async fn agent(&self, scopes: &[&str], tools: &[&str]) -> Agent<'c> {
         let body = json!({"name": "agent", "projectId": self.project, "scopes": scopes, "tools": tools});
         self.agent_with(body).await
@@ -125,7 +125,7 @@ impl Session<'_> {
         self.raw(message.to_string()).await
     }
 
-    /// Posts anything.
+    /// Posts a raw body.
     pub(crate) async fn raw(&self, body: impl Into<reqwest::Body>) -> Reply {
         self.crib.send(self.builder().body(body)).await
     }
@@ -140,7 +140,7 @@ impl Session<'_> {
         self.rpc(&call(1, tool, arguments)).await
     }
 
-    /// Posts a modern message with the headers that go with it.
+    /// Posts a modern message with its headers.
     pub(crate) async fn modern(&self, message: &Value) -> Reply {
         let mut builder = self.builder().header("mcp-protocol-version", "2026-07-28");
         builder = builder.header("mcp-method", message["method"].as_str().unwrap());
@@ -166,7 +166,7 @@ impl Agent<'_> {
         self.rpc(&call(1, tool, arguments)).await
     }
 
-    /// The names that the agent is listed.
+    /// The names of the tools that the agent sees.
     pub(crate) async fn tools(&self) -> Vec<String> {
         let listed = self.rpc(&json!({"jsonrpc": "2.0", "id": 1, "method": "tools/list"})).await.result();
         listed["tools"].as_array().unwrap().iter().map(|tool| tool["name"].as_str().unwrap().to_owned()).collect()

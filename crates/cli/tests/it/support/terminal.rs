@@ -1,4 +1,4 @@
-//! The command line, as somebody at a terminal has it: lines are typed, what comes back is compared.
+//! Runs command lines, and captures their output.
 
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
@@ -10,7 +10,7 @@ use tokio::process::Command;
 
 use super::{Place, Process, binary, http};
 
-/// A directory and an environment in which nothing of ours is set but what the test has set.
+/// A directory and an environment in which only the test sets `TOOLCRIB_` variables.
 #[derive(Clone)]
 pub(crate) struct Terminal {
     home: PathBuf,
@@ -18,7 +18,7 @@ pub(crate) struct Terminal {
     variables: Vec<(String, String)>,
 }
 
-/// What a command said, and the code it ended with.
+/// The output and the exit code of a command.
 #[derive(Debug)]
 pub(crate) struct Said {
     pub(crate) code: Option<i32>,
@@ -27,25 +27,25 @@ pub(crate) struct Said {
 }
 
 impl Terminal {
-    /// In the place's folder, which is the root of its project `default`; its data folder is known.
+    /// A terminal in the place's folder, with `TOOLCRIB_DATA` set. The folder is the root of the project `default`.
     pub(crate) fn at(place: &Place) -> Self {
         Self::without_data(place.folder.path()).with("TOOLCRIB_DATA", place.data().to_str().unwrap())
     }
 
-    /// In a folder, which is its user's home too.
+    /// A terminal in a folder that is also the user's home.
     pub(crate) fn without_data(folder: &Path) -> Self {
         let here = folder.canonicalize().unwrap();
         Self { home: here.clone(), here, variables: Vec::new() }
     }
 
-    /// The same with a variable set.
+    /// The same terminal with a variable.
     pub(crate) fn with(&self, name: &str, value: &str) -> Self {
         let mut terminal = self.clone();
         terminal.variables.push((name.to_owned(), value.to_owned()));
         terminal
     }
 
-    /// The same in a directory below, which is made if it is not there.
+    /// The same terminal in a subdirectory, which is created if needed.
     pub(crate) fn within(&self, folder: &str) -> Self {
         let here = self.here.join(folder);
         std::fs::create_dir_all(&here).unwrap();
@@ -76,7 +76,7 @@ impl Terminal {
         Said::by(self.command(line)).await
     }
 
-    /// The same with something on stdin.
+    /// The same with input on stdin.
     pub(crate) async fn run_with_input(&self, line: &str, input: &str) -> Said {
         Said::by_with_input(self.command(line), input).await
     }
@@ -103,7 +103,7 @@ impl Said {
         Self { code: output.status.code(), out: text(output.stdout), err: text(output.stderr) }
     }
 
-    /// What it printed, when it ended well.
+    /// Asserts exit code 0. Returns stdout.
     #[track_caller]
     pub(crate) fn ok(&self) -> &str {
         assert_eq!(self.code, Some(0), "{self:?}");
@@ -115,7 +115,7 @@ impl Said {
         serde_json::from_str(self.ok()).unwrap_or_else(|error| panic!("{error}: {self:?}"))
     }
 
-    /// What it complained about, when it ended with this code and printed nothing.
+    /// Asserts this exit code and an empty stdout. Returns stderr.
     #[track_caller]
     pub(crate) fn refused(&self, code: i32) -> &str {
         assert_eq!((self.code, self.out.as_str()), (Some(code), ""), "{self:?}");
@@ -142,7 +142,7 @@ impl Process {
     }
 }
 
-/// A line as a shell would split it, as far as our lines need one: words, and quotes of both kinds.
+/// Splits a line like a shell, with single and double quotes.
 pub(crate) fn words(line: &str) -> Vec<String> {
     let (mut words, mut word, mut quote) = (Vec::new(), None::<String>, None);
     for c in line.chars() {
@@ -156,25 +156,25 @@ pub(crate) fn words(line: &str) -> Vec<String> {
             (_, c) => word.get_or_insert_default().push(c),
         }
     }
-    assert_eq!(quote, None, "a quote is open: {line}");
+    assert_eq!(quote, None, "unclosed quote: {line}");
     words.extend(word);
     words
 }
 
-/// Longer than anything here takes: what hangs must fail.
+/// Far longer than any step takes. A test that hangs must fail.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// What comes of something that must come to its end.
+/// Waits for `work`, and fails if it hangs.
 pub(crate) async fn in_time<T>(work: impl Future<Output = T>) -> T {
-    tokio::time::timeout(PATIENCE, work).await.expect("it hangs")
+    tokio::time::timeout(PATIENCE, work).await.expect("timed out")
 }
 
-/// Waits for what no event tells of.
+/// Polls until a condition holds, if there is no event to wait for.
 pub(crate) async fn eventually(what: &str, is_so: impl AsyncFn() -> bool) {
     let until_so = async {
         while !is_so().await {
             tokio::time::sleep(Duration::from_millis(50)).await;
         }
     };
-    tokio::time::timeout(PATIENCE, until_so).await.unwrap_or_else(|_| panic!("never came to pass: {what}"));
+    tokio::time::timeout(PATIENCE, until_so).await.unwrap_or_else(|_| panic!("timed out: {what}"));
 }

@@ -1,10 +1,10 @@
-//! Transcripts of the command line: what was typed and what came back, without what differs from run to run.
+//! Transcripts of the command line, with ids, times and ports masked.
 
 use std::fmt::Write;
 
 use super::{Said, Terminal, words};
 
-/// A transcript in the making.
+/// A transcript that is being written.
 pub(crate) struct Transcript {
     terminal: Terminal,
     /// Every id that was printed.
@@ -28,7 +28,7 @@ impl Transcript {
         self.note(line, &said);
     }
 
-    /// The line with the ids that it means.
+    /// The line with its placeholders replaced by ids.
     fn filled(&self, line: &str) -> String {
         let mut filled = line.to_owned();
         while let Some(end) = filled.find("_…") {
@@ -40,7 +40,7 @@ impl Transcript {
         filled
     }
 
-    /// What was printed stands as it is, what was said on stderr after `!`, an exit code that is not 0 after `=`.
+    /// Appends stdout as it is, stderr with `!`, and an exit code other than 0 with `=`.
     fn note(&mut self, line: &str, said: &Said) {
         writeln!(self.text, "$ {line}").unwrap();
         for (mark, words) in [("", &said.out), ("! ", &said.err)] {
@@ -62,10 +62,10 @@ impl Transcript {
 
 const LOOPBACK: &str = "http://127.0.0.1:";
 const TIME: &str = "0000-00-00T00:00:00.000Z";
-/// A year that a test has named itself, and no clock.
+/// A year that only a test writes, so it is not masked.
 const FAR: &str = "2099";
 
-/// Text without what differs from run to run. What stands there instead of ids, keys, codes and times is as wide as they are.
+/// The text with ids, keys, codes, times and ports masked. All masks but the port keep the width.
 pub(crate) fn steady(text: &str) -> String {
     let mut steady = String::new();
     let mut rest = text;
@@ -97,16 +97,16 @@ fn masked(word: &str) -> String {
         |upper: bool| word.chars().all(|c| c.is_ascii_hexdigit() && (c.is_ascii_digit() || c.is_ascii_uppercase() == upper));
     match (id_prefix(word), word.len()) {
         (Some(prefix), length) => format!("{prefix}{}", "x".repeat(length - prefix.len())),
-        // A kit's code, and the part of a page's cursor that is a time.
+        // A kit code, or the time in a page cursor.
         (None, length) if (length == 8 && is_hex(true)) || (length == 16 && is_hex(false)) => "x".repeat(length),
         (None, _) => word.to_owned(),
     }
 }
 
-/// What tells the kind of an id or a key, if `word` is one.
+/// The prefix of an id or a key, if `word` is one.
 fn id_prefix(word: &str) -> Option<&str> {
     let (prefix, tail) = word.split_at(word.rfind('_')? + 1);
-    // The part of a key that lists show is short.
+    // Lists show only a short part of a key.
     let is_long = tail.len() >= 20 || (prefix == "rsk_live_" && tail.len() == 6);
     let is_random = tail.bytes().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit());
     (is_long && is_random).then_some(prefix)

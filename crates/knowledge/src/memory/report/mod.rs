@@ -1,120 +1,120 @@
-//! What a memory is full of, for whoever tidies it: who fills it, what is there twice, what nobody was ever given, and what
-//! misled those who were.
+//! A report for cleaning up a memory: who fills it, what is duplicated, what was never recalled, and what misled agents.
 
 mod sql;
 
 use std::collections::HashSet;
 
-use base::limits::REPORT_ROWS_MAX;
+use base::limits::{REPORT_COMPARED_MAX, REPORT_GROUPS_MAX, REPORT_ROWS_MAX};
 use base::{Error, ObservationId, Result, Timestamp};
-use store::{OrgTx, Row, params};
+use store::{OrgStore, OrgTx, Row, params};
 
 use super::{Memory, text};
 
-/// Texts that are compared with one another, the newest: the work grows with their square.
-const NEAR_TEXTS_MAX: i64 = 2_000;
-/// Groups of near duplicates that are shown.
-const GROUPS_SHOWN: usize = 10;
-
-/// What a memory is full of. Counts and lists below `examined` are of the newest observations, as many as that says.
+/// A report on a memory. Everything below `examined` covers only that number of newest observations.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct MemoryReport {
-    /// Observations in all, without those that were forgotten.
+    /// All observations, without forgotten ones.
     pub total: u64,
-    /// Observations that were forgotten.
+    /// Forgotten observations.
     pub forgotten: u64,
-    /// Observations that wait to be known by meaning; the others are.
+    /// Observations that wait to be embedded. The others are embedded.
     pub waiting: u64,
-    /// Observations that the rest is about.
+    /// The number of observations that the rest of the report covers.
     pub examined: u64,
-    /// How many there are of a type, for those with the most.
+    /// The most frequent types, and their counts.
     pub types: Vec<(String, u64)>,
-    /// How many an agent said, for those with the most.
+    /// The most active agents, and their counts.
     pub agents: Vec<(String, u64)>,
-    /// Texts that several agents said.
+    /// The number of texts that several agents stored.
     pub duplicates: u64,
-    /// Those that most agents said, and how many did.
+    /// The texts that most agents stored, and how many did.
     pub said_often: Vec<Tally>,
-    /// Texts that others are nearly the same as, and how many there are with it.
+    /// Texts with nearly equal ones, and the size of each group.
     pub said_alike: Vec<Tally>,
-    /// Observations that no session was ever given.
+    /// The number of observations that were never recalled.
     pub never_recalled: u64,
-    /// The oldest of those.
+    /// The oldest of them.
     pub oldest_never_recalled: Vec<Brief>,
-    /// Observations whose weight is below a half.
+    /// The number of observations with a weight below a half.
     pub misleading: u64,
-    /// The worst of those.
+    /// The ones with the lowest weight.
     pub worst: Vec<Brief>,
-    /// The largest.
+    /// The longest ones.
     pub largest: Vec<Brief>,
 }
 
-/// An observation and how often it is there.
+/// An observation and a count.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Tally {
-    /// How often.
+    /// The count.
     pub count: u64,
-    /// The first of them.
+    /// The oldest observation.
     pub first: Brief,
 }
 
 /// An observation in short.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Brief {
-    /// Its name.
+    /// Its id.
     pub id: ObservationId,
-    /// Who said it.
+    /// Its author.
     pub agent: String,
-    /// What kind of thing it is.
+    /// Its type.
     pub kind: String,
-    /// How well it has served, from 0 to 1.
+    /// How useful it was so far, from 0 to 1.
     pub weight: f64,
-    /// When it was said.
+    /// When it was stored.
     pub created_at: Timestamp,
-    /// How long its text is.
+    /// The length of its text.
     pub characters: u64,
-    /// How its text begins.
+    /// The start of its text.
     pub excerpt: String,
 }
 
 impl Brief {
     fn from_row(row: &Row<'_>) -> Result<Self> {
         Ok(Self {
-            id: ObservationId::from_row(row.text(0)?),
-            agent: row.get(1)?,
-            kind: row.get(2)?,
-            weight: row.get(3)?,
-            created_at: row.get(4)?,
-            characters: count(row, 5)?,
-            excerpt: row.get(6)?,
+            id: ObservationId::from_row(row.text("id")?),
+            agent: row.get("agent_id")?,
+            kind: row.get("type")?,
+            weight: row.get("weight")?,
+            created_at: row.get("created_at")?,
+            characters: count(row, "characters")?,
+            excerpt: row.get("excerpt")?,
         })
     }
 }
 
-fn count(row: &Row<'_>, column: usize) -> Result<u64> {
-    Ok(row.get::<i64>(column)?.unsigned_abs())
+fn count(row: &Row<'_>, name: &str) -> Result<u64> {
+    Ok(row.get::<i64>(name)?.unsigned_abs())
+}
+
+impl<R: AsRef<OrgStore>> Memory<R> {
+    /// Makes the report. `turn` is held until the work is done, even if the caller goes away.
+    pub async fn report(&self, turn: impl Send + 'static) -> Result<MemoryReport> {
+        let rows = self.rows().clone();
+        let memory = Memory::new(rows.clone(), self.project, self.clock.clone());
+        let runtime = tokio::runtime::Handle::current();
+        // SQLite reads on the caller's thread, and this reads a lot.
+        let work = move || {
+            let _turn = turn;
+            runtime.block_on(rows.read(move |tx| memory.look_through(tx)))
+        };
+        tokio::task::spawn_blocking(work).await.map_err(Error::internal)?
+    }
 }
 
 impl Memory {
-    /// What this memory is full of.
-    pub async fn report(&self) -> Result<MemoryReport> {
-        let (memory, rows) = (self.clone(), self.rows.clone());
-        let runtime = tokio::runtime::Handle::current();
-        // One of the two engines reads on the thread that asks, and this is much to read.
-        let work = move || runtime.block_on(rows.read(move |tx| memory.look_through(tx)));
-        tokio::task::spawn_blocking(work).await.map_err(Error::internal)?
-    }
-
     fn look_through(&self, tx: &mut OrgTx<'_, '_>) -> Result<MemoryReport> {
-        let oldest = tx.first(sql::OLDEST, &params![self.project, REPORT_ROWS_MAX - 1], |row| row.get::<i64>(0))?;
+        let oldest = tx.first(sql::OLDEST, &params![self.project, REPORT_ROWS_MAX - 1], |row| row.get::<i64>("number"))?;
         let oldest = oldest.unwrap_or(0);
         let (whole, examined) = (params![self.project], params![self.project, oldest]);
-        let one = |row: &Row<'_>| count(row, 0);
-        let named = |row: &Row<'_>| Ok((row.get::<String>(0)?, count(row, 1)?));
-        let tally = |row: &Row<'_>| Ok(Tally { count: count(row, 7)?, first: Brief::from_row(row)? });
+        let one = |row: &Row<'_>| count(row, "count");
+        let named = |row: &Row<'_>| Ok((row.get::<String>("name")?, count(row, "count")?));
+        let tally = |row: &Row<'_>| Ok(Tally { count: count(row, "agents")?, first: Brief::from_row(row)? });
         let all = tx.first(sql::ALL, &whole, one)?.unwrap_or(0);
         let forgotten = tx.first(sql::FORGOTTEN, &whole, one)?.unwrap_or(0);
-        let counts = tx.first(sql::EXAMINED, &examined, |row| Ok((count(row, 0)?, count(row, 1)?)))?;
+        let counts = tx.first(sql::EXAMINED, &examined, |row| Ok((count(row, "count")?, count(row, "misleading")?)))?;
         let (examined_count, misleading) = counts.unwrap_or_default();
         Ok(MemoryReport {
             total: all.saturating_sub(forgotten),
@@ -134,10 +134,12 @@ impl Memory {
         })
     }
 
-    /// Texts that differ in little, in groups around the oldest of each.
+    /// Nearly equal texts, in groups around the oldest one.
     fn said_alike(&self, tx: &mut OrgTx<'_, '_>, oldest: i64) -> Result<Vec<Tally>> {
-        let row = |row: &Row<'_>| Ok((row.get::<i64>(0)?, row.get::<String>(1)?, row.get::<i64>(2)?.cast_unsigned()));
-        let mut texts = tx.query(sql::SIMHASHES, &params![self.project, oldest, NEAR_TEXTS_MAX], row)?;
+        let row = |row: &Row<'_>| {
+            Ok((row.get::<i64>("number")?, row.get::<String>("hash")?, row.get::<i64>("simhash")?.cast_unsigned()))
+        };
+        let mut texts = tx.query(sql::SIMHASHES, &params![self.project, oldest, REPORT_COMPARED_MAX], row)?;
         texts.reverse();
         let mut seen = HashSet::new();
         texts.retain(|(_, hash, _)| seen.insert(hash.clone()));
@@ -150,7 +152,7 @@ impl Memory {
     }
 }
 
-/// The largest groups of near texts: the number of each one's first, and how many it has. A text belongs to the first that it is
+/// The largest groups of near texts: the number of the first text, and the size. A text belongs to the first group that it is
 /// near to.
 fn groups(texts: impl Iterator<Item = (i64, u64)>) -> Vec<(i64, u64)> {
     let mut groups: Vec<(i64, u64, u64)> = Vec::new();
@@ -162,7 +164,7 @@ fn groups(texts: impl Iterator<Item = (i64, u64)>) -> Vec<(i64, u64)> {
     }
     groups.retain(|(.., count)| *count > 1);
     groups.sort_by_key(|(number, _, count)| (std::cmp::Reverse(*count), *number));
-    groups.into_iter().take(GROUPS_SHOWN).map(|(number, _, count)| (number, count)).collect()
+    groups.into_iter().take(REPORT_GROUPS_MAX).map(|(number, _, count)| (number, count)).collect()
 }
 
 #[cfg(test)]
@@ -170,12 +172,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn near_texts_are_one_group_around_the_first() {
+    fn near_texts_form_one_group() {
         let texts = [(1, 0xFF00), (2, 0xFF01), (3, 0xFFFF_0000_0000), (4, 0xFF03), (5, 0xFFFF_0000_0001), (6, u64::MAX)];
         assert_eq!(groups(texts.into_iter()), [(1, 3), (3, 2)]);
         assert!(groups([(1, 0xFF00), (2, u64::MAX)].into_iter()).is_empty());
-        // Pairs of nothing in common, and more of them than are shown.
+        // Pairs with nothing in common, and more of them than are shown.
         let pairs = (0_i64..24).map(|number| (number, 0x1FF_u64.rotate_left(u32::try_from(number / 2).unwrap() * 5)));
-        assert_eq!(groups(pairs).len(), GROUPS_SHOWN);
+        assert_eq!(groups(pairs).len(), REPORT_GROUPS_MAX);
     }
 }

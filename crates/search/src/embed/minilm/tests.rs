@@ -6,7 +6,7 @@ use super::*;
 const TEXTS: &str = include_str!("../../../model/texts.json");
 const VECTORS: &[u8] = include_bytes!("../../../model/texts.i16");
 
-/// The 500 texts with their vectors by the original weights in f32.
+/// The 500 texts with the vectors of the original f32 weights.
 fn references() -> Vec<(String, Embedding)> {
     let texts: Vec<String> = serde_json::from_str(TEXTS).unwrap();
     let numbers = VECTORS.as_chunks().0.iter().map(|bytes| f32::from(i16::from_le_bytes(*bytes))).collect::<Vec<_>>();
@@ -17,7 +17,7 @@ fn references() -> Vec<(String, Embedding)> {
 }
 
 #[test]
-fn vectors_are_those_of_the_original_but_for_a_hair() {
+fn vectors_are_close_to_the_original() {
     let model = MiniLm::bundled().unwrap();
     let cosines = references().into_iter().map(|(text, original)| (model.vector(&text).cosine(&original), text));
     let mut cosines: Vec<_> = cosines.collect();
@@ -30,7 +30,7 @@ fn vectors_are_those_of_the_original_but_for_a_hair() {
 }
 
 #[test]
-fn similarities_are_those_of_the_model_card() {
+fn similarities_match_the_model_card() {
     let model = MiniLm::bundled().unwrap();
     let person = model.vector("That is a happy person");
     for (text, known) in [("That is a happy dog", 0.695), ("That is a very happy person", 0.943), ("Today is a sunny day", 0.257)]
@@ -41,7 +41,7 @@ fn similarities_are_those_of_the_model_card() {
 }
 
 #[test]
-fn a_text_gets_the_same_bits_whatever_was_embedded_before() {
+fn vectors_do_not_depend_on_earlier_texts() {
     let model = MiniLm::bundled().unwrap();
     let texts = ["short", &"a much longer text than the others ".repeat(60), "", "of medium length, with punctuation"];
     let alone: Vec<_> = texts.iter().map(|text| Some(MiniLm::bundled().unwrap().vector(text))).collect();
@@ -52,9 +52,9 @@ fn a_text_gets_the_same_bits_whatever_was_embedded_before() {
     });
 }
 
-/// Vectors are stored, and compared with those that another machine made: a change of these bits needs a new [`MODEL`].
+/// Vectors are stored and compared with vectors from other machines, so a change of these bits needs a new [`MODEL`].
 #[test]
-fn the_bits_are_those_of_every_other_machine() {
+fn vectors_are_the_same_on_every_machine() {
     let model = MiniLm::bundled().unwrap();
     let mut hash = Sha256::new();
     for (text, _) in references().iter().step_by(10) {
@@ -64,7 +64,7 @@ fn the_bits_are_those_of_every_other_machine() {
 }
 
 #[test]
-fn vectors_have_length_one_and_the_promised_dimension() {
+fn vectors_have_length_one_and_the_right_dimension() {
     let model = MiniLm::bundled().unwrap();
     for text in ["", " ", "\0", "[CLS]", "😀", &"x".repeat(100_000), &"word ".repeat(20_000), &"\u{301}".repeat(50_000)] {
         let vector = model.vector(text);

@@ -10,7 +10,7 @@ use tokenizers::pre_tokenizers::bert::BertPreTokenizer;
 use super::*;
 use crate::embed::weights::bundled;
 
-/// The tokenizer that the model is usually run with, over the vocabulary of our file.
+/// The reference tokenizer of the model, with the vocabulary of our file.
 static THEIRS: LazyLock<Tokenizer> = LazyLock::new(|| {
     let vocabulary = bundled().unwrap().vocabulary;
     let pieces: Vec<_> = (0..).map_while(|number| vocabulary.piece(number)).collect();
@@ -35,7 +35,7 @@ fn theirs(text: &str) -> Vec<u32> {
     [101].into_iter().chain(inner).chain([102]).collect()
 }
 
-/// Characters that differ because their tables are of Unicode 9 and ours are newer. All are unknown to the model.
+/// Characters that differ because the reference uses Unicode 9 and we use a newer version. The model knows none of them.
 static NEWER: LazyLock<BTreeSet<char>> = LazyLock::new(|| {
     let assigned = ('\0'..'\u{32000}').chain('\u{E0000}'..'\u{E0200}').collect::<Vec<_>>();
     let text = |characters: &[char]| characters.iter().map(|character| format!("x{character}y ")).collect::<String>();
@@ -44,7 +44,7 @@ static NEWER: LazyLock<BTreeSet<char>> = LazyLock::new(|| {
 });
 
 #[test]
-fn every_character_is_cut_alike_but_newer_ones() {
+fn every_older_character_is_split_as_in_the_reference() {
     let vocabulary = bundled().unwrap().vocabulary;
     let pieces = (0..).map_while(|number| vocabulary.piece(number));
     let known: BTreeSet<char> = pieces.flat_map(|piece| str::from_utf8(piece).unwrap().chars()).collect();
@@ -53,7 +53,7 @@ fn every_character_is_cut_alike_but_newer_ones() {
 }
 
 #[test]
-fn texts_are_cut_alike() {
+fn texts_are_split_as_in_the_reference() {
     let long = "x".repeat(101);
     let texts = [
         "",
@@ -90,24 +90,24 @@ fn texts_are_cut_alike() {
         &long[..100],
     ];
     for text in texts {
-        // Theirs would take names of special tokens only if it were told of them, which is not done here.
+        // The reference would recognise names of special tokens only if it were configured to, which it is not here.
         assert_eq!(ours(text), theirs(text), "{text:?}");
     }
 }
 
 #[test]
-fn long_texts_are_cut_off() {
+fn long_texts_are_truncated() {
     for (text, pieces) in [("word ".repeat(254), 256), ("word ".repeat(253), 255), ("word ".repeat(100_000), 256)] {
         assert_eq!(ours(&text).len(), pieces);
         assert_eq!(ours(&text).last(), Some(&102));
     }
-    // A last word of several pieces is cut off inside.
+    // A last word of several pieces is cut inside.
     let text = format!("{}embeddings", "word ".repeat(252));
     assert_eq!(ours(&text), theirs(&text));
 }
 
 #[test]
-fn a_text_without_an_end_to_its_first_word_is_read_once() {
+fn a_text_of_one_endless_word_is_read_once() {
     let start = std::time::Instant::now();
     assert_eq!(ours(&"x".repeat(1_000_000)), [101, 100, 102]);
     assert_eq!(ours(&" ".repeat(1_000_000)), [101, 102]);
@@ -115,7 +115,7 @@ fn a_text_without_an_end_to_its_first_word_is_read_once() {
     assert!(start.elapsed().as_secs() < 10, "{:?}", start.elapsed());
 }
 
-/// Mixtures of what texts are made of.
+/// Random mixtures of typical text.
 fn texts() -> impl Strategy<Value = String> {
     let pieces = prop_oneof![
         any::<String>(),
@@ -135,7 +135,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(2_000))]
 
     #[test]
-    fn arbitrary_texts_are_cut_alike(text in texts()) {
+    fn arbitrary_texts_are_split_as_in_the_reference(text in texts()) {
         prop_assume!(!text.chars().any(|character| NEWER.contains(&character)));
         prop_assert_eq!(ours(&text), theirs(&text));
     }

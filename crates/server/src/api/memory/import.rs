@@ -1,9 +1,9 @@
-//! Bringing observations into a project's memory: the lines of an export, or notes that people kept elsewhere.
+//! Imports observations into a project's memory: the lines of an export, or other notes.
 
 use axum::Json;
 use axum::extract::State;
-use base::Timestamp;
 use base::limits::IMPORT_LINES_MAX;
+use base::{EventKind, Timestamp};
 use guard::Event;
 use knowledge::{Import, NewObservation};
 use serde::de::{SeqAccess, Visitor};
@@ -13,11 +13,10 @@ use utoipa::ToSchema;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
-use super::changing_memory_of;
-use crate::api::body::{Body, Object};
+use crate::api::body::{Body, Object, reason};
 use crate::api::error::{ApiError, Result};
-use crate::api::extract::{Admitted, Nothing, Query};
-use crate::api::path::{Id, OrgPath};
+use crate::api::extract::{Nothing, Query};
+use crate::api::in_project::InProject;
 use crate::api::rights::MemoryWrite;
 use crate::api::wire::{LineNumber, ObservationId, Time};
 use crate::state::Shared;
@@ -26,62 +25,62 @@ pub(super) fn routes() -> OpenApiRouter<Shared> {
     OpenApiRouter::default().routes(routes!(import))
 }
 
-/// Observations from elsewhere.
+/// Observations to import.
 #[derive(Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 #[schema(as = MemoryImport)]
 struct ImportRequest {
-    /// In the order they were said. All of them are taken, or none.
+    /// The observations in chronological order. All of them are imported, or none.
     #[schema(value_type = Vec<Line>, max_items = 1000)]
     observations: Lines,
 }
 
-/// What `toolcrib memory export` writes in a line. Notes from elsewhere need a `content` and nothing else.
+/// One line of `toolcrib memory export`. Only `content` is required.
 #[derive(Deserialize, ToSchema)]
 #[serde(deny_unknown_fields, rename_all = "camelCase")]
 #[schema(as = ImportedObservation)]
 struct Line {
     #[schema(min_length = 1, max_length = 100_000)]
     content: String,
-    /// `note` when left out.
+    /// Default: `note`.
     #[schema(max_length = 64)]
     r#type: Option<String>,
     #[schema(minimum = 0, maximum = 1)]
     confidence: Option<f64>,
-    /// How well it had served; 1 when left out.
+    /// How useful it was. Default: 1.
     #[schema(minimum = 0, maximum = 1)]
     weight: Option<f64>,
-    /// Who said it there. Here it is `import:` and this.
+    /// The original author. Stored with the prefix `import:`.
     #[schema(max_length = 200)]
     agent_id: Option<String>,
-    /// In which session. Here it is `import:` and this.
+    /// The original session. Stored with the prefix `import:`.
     #[schema(max_length = 200)]
     session_id: Option<String>,
-    /// When it was said; now when left out.
+    /// When it was noted. Default: now.
     #[serde(default, deserialize_with = "created_at")]
     created_at: Option<Time>,
-    /// Its line in a file: what is wrong with it is said under this number, or else under its place in the list.
+    /// Its line in a file, for error messages. Default: its position in the list.
     #[serde(rename = "line")]
     _line: Option<LineNumber>,
-    /// It gets an id of its own here.
+    /// Ignored. The observation gets a new id.
     #[serde(rename = "id")]
     _id: Option<ObservationId>,
-    /// They are counted anew here.
+    /// Ignored. Corroborations are counted again.
     #[serde(rename = "corroborations")]
     _corroborations: Option<i64>,
-    /// Nothing that was forgotten is exported.
+    /// Ignored. Forgotten observations are not exported.
     #[serde(rename = "forgottenAt")]
     _forgotten_at: Option<Time>,
 }
 
-/// Names the member: a line has many.
+/// Names the member in the error, because a line has many.
 fn created_at<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Time>, D::Error> {
-    let bent = |text| de::Error::custom(format_args!("createdAt `{text}` is not an RFC 3339 time"));
-    let read = |text: String| Timestamp::parse_rfc3339(&text).map(Time).ok_or_else(|| bent(text));
+    let invalid = |text| de::Error::custom(format_args!("`createdAt` must be an RFC 3339 time, not `{text}`"));
+    let read = |text: String| Timestamp::parse_rfc3339(&text).map(Time).ok_or_else(|| invalid(text));
     Option::<String>::deserialize(deserializer)?.map(read).transpose()
 }
 
-/// Lines that are read one by one, so that a bad one can be named. More than there may be are not even counted.
+/// Lines that are parsed one by one, so that an error can name its line. Reading stops at the limit.
 struct Lines(Vec<Box<RawValue>>);
 
 impl<'de> Deserialize<'de> for Lines {
@@ -99,8 +98,9 @@ impl<'de> Deserialize<'de> for Lines {
                 let mut lines = Vec::new();
                 while let Some(line) = given.next_element()? {
                     if lines.len() == IMPORT_LINES_MAX {
-                        let message =
-                            format_args!("an import has at most {IMPORT_LINES_MAX} observations: send the rest in another one");
+                        let message = format_args!(
+                            "an import may have at most {IMPORT_LINES_MAX} observations; send the rest in another one"
+                        );
                         return Err(de::Error::custom(message));
                     }
                     lines.push(line);
@@ -113,22 +113,18 @@ impl<'de> Deserialize<'de> for Lines {
     }
 }
 
-/// Reads a line, or says what is wrong with which.
+/// Parses one line. The error names its number.
 fn read(place: usize, line: &RawValue) -> Result<Import> {
     #[derive(Deserialize)]
     struct Numbered {
         line: Option<u64>,
     }
 
-    // The number is wanted most where the rest of the line is no good.
+    // The number is read separately, because an error needs it even if the rest of the line is invalid.
     let number = serde_json::from_str::<Numbered>(line.get()).ok().and_then(|numbered| numbered.line);
     let number = number.unwrap_or(place as u64 + 1);
-    let read = serde_json::from_str::<Object<Line>>(line.get()).map_err(|error| {
-        let text = error.to_string();
-        // Where in the line the parser stood helps nobody, and would be a second line number.
-        let reason = text.rsplit_once(" at line ").map_or(text.as_str(), |(reason, _)| reason);
-        ApiError::invalid(format!("line {number}: {reason}"))
-    })?;
+    let read = serde_json::from_str::<Object<Line>>(line.get())
+        .map_err(|error| ApiError::invalid(format!("line {number}: {}", reason(&error))))?;
     let Line { content, r#type, confidence, weight, agent_id, session_id, created_at, .. } = read.0;
     Ok(Import {
         new: NewObservation { content, kind: r#type, confidence },
@@ -142,36 +138,35 @@ fn read(place: usize, line: &RawValue) -> Result<Import> {
 
 #[derive(Serialize, ToSchema)]
 struct ImportedAnswer {
-    /// Observations that are new here.
+    /// The number of new observations.
     imported: u64,
-    /// Observations that were here already, or came twice.
+    /// Observations that already existed, or appeared twice.
     duplicates: u64,
 }
 
-/// Takes in what was noted elsewhere, such as the lines of an export, at most 1000 at once and all or none. Who said it there is
-/// kept behind `import:`. What is here already is counted and skipped, so that the same import again changes nothing.
+/// Imports notes, such as the lines of an export: at most 1000 at once, all or none. The original author is kept with the prefix
+/// `import:`. Existing observations are skipped and counted, so that repeating an import changes nothing.
 #[utoipa::path(
     post, path = "/api/org/{orgId}/projects/{projectId}/memory/import", operation_id = "importMemory", tag = "memory",
-    params(OrgPath, Id<base::ProjectId>), request_body = ImportRequest,
+    params(InProject<MemoryWrite>), request_body = ImportRequest,
     responses(
-        (status = 200, description = "What was taken in.", body = ImportedAnswer),
-        Admitted<MemoryWrite>, Body<ImportRequest>
+        (status = 200, description = "The counts.", body = ImportedAnswer),
+        InProject<MemoryWrite>, Body<ImportRequest>
     )
 )]
 async fn import(
     State(state): State<Shared>,
-    access: Admitted<MemoryWrite>,
-    Id(project): Id<base::ProjectId>,
+    access: InProject<MemoryWrite>,
     _: Query<Nothing>,
     Body(asked): Body<ImportRequest>,
 ) -> Result<Json<ImportedAnswer>> {
     let given = asked.observations.0;
-    let event = Event::new("memory.imported", "project", project).with("lines", given.len());
-    let memory = changing_memory_of(&access, &project, event).await?;
+    let event = Event::new(EventKind::MemoryImported, "project", access.project()).with("lines", given.len());
+    let memory = access.changing_memory(event);
     let lines = given.iter().enumerate().map(|(place, line)| read(place, line)).collect::<Result<Vec<_>>>()?;
     let done = memory.import(lines).await?;
     if done.imported > 0 {
-        state.services.indexes.pending.tell(*access.org(), project);
+        state.services.indexes.pending.tell(*access.org(), *access.project());
     }
     Ok(Json(ImportedAnswer { imported: done.imported, duplicates: done.duplicates }))
 }
@@ -187,7 +182,7 @@ mod tests {
     }
 
     #[test]
-    fn a_list_ends_where_it_is_too_long() {
+    fn list_over_the_limit_is_refused() {
         assert_eq!(body(r#"{"observations": []}"#), Ok(0));
         assert_eq!(body(&format!(r#"{{"observations": [{}0]}}"#, "0,".repeat(999))), Ok(1_000));
         assert!(body(&format!(r#"{{"observations": [{}0]}}"#, "0,".repeat(1_000))).unwrap_err().contains("at most 1000"));
@@ -195,7 +190,7 @@ mod tests {
     }
 
     #[test]
-    fn every_member_of_an_export_is_known_and_nothing_else_is() {
+    fn exactly_the_members_of_an_export_are_accepted() {
         let line = |text: &str| read(0, &RawValue::from_string(text.to_owned()).unwrap());
         let whole = r#"{"agentId": "a", "confidence": null, "content": "c", "corroborations": 1, "createdAt": "2025-11-15T21:21:39.0079+01:00",
             "forgottenAt": null, "id": "obs_01m7gkhf3m000b74c6jz07bn7j", "sessionId": "s", "type": "note", "weight": 0.85}"#;

@@ -1,12 +1,14 @@
-//! A project's memory, for people: look through it, ask it, forget, and undo what one agent or session wrote.
+//! A project's memory: browse, search, forget, and roll back one agent or session.
 
 mod import;
 mod report;
 
 use axum::Json;
 use axum::extract::State;
-use guard::{Access, Event};
-use knowledge::{Citation, Memory, Observation, ObservationFilter, Ranking, WeightMove, rounded};
+use base::EventKind;
+use base::limits::HITS_DEFAULT;
+use guard::Event;
+use knowledge::{Citation, Observation, ObservationFilter, Ranking, WeightMove, rounded};
 use serde::{Deserialize, Serialize};
 use utoipa::openapi::path::{Parameter, ParameterIn};
 use utoipa::{IntoParams, PartialSchema, ToSchema};
@@ -15,16 +17,14 @@ use utoipa_axum::routes;
 
 use super::body::Body;
 use super::error::Result;
-use super::extract::{Admitted, Nothing, Query};
-use super::page::{After, Page, Rows, next_cursor, query, request};
-use super::path::{Id, OrgPath, no_such};
+use super::extract::{Nothing, Query};
+use super::in_project::InProject;
+use super::page::{After, Page, Rows, query, request, shown};
+use super::path::Id;
 use super::rights::{MemoryRead, MemoryWrite};
 use super::text::{AuthorName, Label, Question};
 use super::wire::{HitCount, ObservationId, Time};
 use crate::state::Shared;
-
-/// Hits of a search when the caller does not say.
-const HITS_DEFAULT: u32 = 10;
 
 pub(super) fn routes() -> OpenApiRouter<Shared> {
     OpenApiRouter::default()
@@ -36,22 +36,22 @@ pub(super) fn routes() -> OpenApiRouter<Shared> {
         .merge(report::routes())
 }
 
-/// Something an agent noted.
+/// A note by an agent.
 #[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[schema(as = Observation)]
 struct ObservationView {
     id: ObservationId,
-    /// Empty when it was forgotten.
+    /// Empty if the observation was forgotten.
     content: String,
     r#type: String,
     #[schema(required)]
     confidence: Option<f64>,
-    /// How well it has served, from 0 to 1.
+    /// How useful it has been, from 0 to 1.
     weight: f64,
-    /// Other agents that said the same.
+    /// The number of other agents that noted the same.
     corroborations: i64,
-    /// Who said it: an agent's id, `label:` and a launcher's word, a session's id, or `import:` and who said it elsewhere.
+    /// The author: an agent's id, `label:` and the launcher's label, a session's id, or `import:` and the original author.
     agent_id: String,
     session_id: String,
     created_at: Time,
@@ -76,7 +76,7 @@ impl From<Observation> for ObservationView {
     }
 }
 
-/// What a hit owes its place to; the parts add up to the score.
+/// The parts of a hit's score. They add up to `score`.
 #[derive(Serialize, ToSchema)]
 #[schema(as = Why)]
 struct WhyView {
@@ -87,7 +87,7 @@ struct WhyView {
     weight: f64,
 }
 
-/// An observation that was found.
+/// A matching observation.
 #[derive(Serialize, ToSchema)]
 #[schema(as = Hit)]
 struct HitView {
@@ -113,12 +113,12 @@ impl From<Citation> for HitView {
     }
 }
 
-/// One move of a weight.
+/// One weight change.
 #[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[schema(as = WeightMove)]
 struct MoveView {
-    /// The session that had recalled it.
+    /// The session that recalled it.
     session_id: String,
     /// How that session ended.
     outcome: String,
@@ -150,17 +150,17 @@ struct HitsAnswer {
 #[derive(Serialize, ToSchema)]
 struct ObservationAnswer {
     observation: ObservationView,
-    /// How its weight moved, oldest first.
+    /// Weight changes, oldest first.
     moves: Vec<MoveView>,
 }
 
 #[derive(Serialize, ToSchema)]
 struct ForgottenAnswer {
-    /// Observations that were forgotten.
+    /// The number of forgotten observations.
     forgotten: u64,
 }
 
-/// Which observations.
+/// Query parameters of the observations.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "camelCase")]
 struct ObservationsQuery {
@@ -175,156 +175,132 @@ struct ObservationsQuery {
 impl IntoParams for ObservationsQuery {
     fn into_params(place: impl Fn() -> Option<ParameterIn>) -> Vec<Parameter> {
         let mut parameters = vec![
-            query("agentId", "Only what this agent said.", AuthorName::schema()),
-            query("sessionId", "Only what was said in this session.", AuthorName::schema()),
-            query("type", "Only of this type.", Label::schema()),
-            query("asOf", "Only what was known at this time.", Time::schema()),
+            query("agentId", "Only observations by this agent.", AuthorName::schema()),
+            query("sessionId", "Only observations from this session.", AuthorName::schema()),
+            query("type", "Only observations of this type.", Label::schema()),
+            query("asOf", "Only observations known at this time.", Time::schema()),
         ];
         parameters.extend(Page::into_params(&place));
         parameters
     }
 }
 
-/// What is asked.
+/// A search of the memory.
 #[derive(Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 struct Search {
-    /// In plain words.
+    /// The question, in plain words.
     query: Question,
-    /// How many hits; 10 when left out.
+    /// The number of hits. Default: 10.
     limit: Option<HitCount>,
 }
 
-/// Whose observations go.
+/// The observations to forget.
 #[derive(Deserialize, ToSchema)]
-#[serde(untagged, expecting = "say whose observations to roll back: `agentId`, `sessionId`, or both")]
+#[serde(untagged, expecting = "give `agentId`, `sessionId` or both to select the observations to roll back")]
 enum RollBack {
     Agent(OfAgent),
     Session(OfSession),
 }
 
-/// Those of an agent, or of an agent in a session.
+/// By an agent, optionally only in one session.
 #[derive(Deserialize, ToSchema)]
 #[serde(deny_unknown_fields, rename_all = "camelCase")]
 pub(super) struct OfAgent {
     pub(super) agent_id: AuthorName,
     pub(super) session_id: Option<AuthorName>,
-    /// Only what was said from then on.
+    /// Only from this time on.
     pub(super) since: Option<Time>,
 }
 
-/// Those of a session.
+/// From a session.
 #[derive(Deserialize, ToSchema)]
 #[serde(deny_unknown_fields, rename_all = "camelCase")]
 pub(super) struct OfSession {
     pub(super) session_id: AuthorName,
-    /// Only what was said from then on.
+    /// Only from this time on.
     pub(super) since: Option<Time>,
 }
 
-/// The memory of a project that the caller may see.
-async fn memory_of(access: &Access, project: &base::ProjectId) -> Result<Memory> {
-    check(access, project).await?;
-    Ok(Memory::new(access.rows().clone(), *project, access.clock().clone()))
-}
-
-/// The same, to be changed: the first change carries `event` into the audit trail.
-async fn changing_memory_of(access: &Access, project: &base::ProjectId, event: Event) -> Result<Memory> {
-    check(access, project).await?;
-    Ok(Memory::new(access.rows_for(event), *project, access.clock().clone()))
-}
-
-async fn check(access: &Access, project: &base::ProjectId) -> Result<()> {
-    let found = access.projects().get(project).await?;
-    found.map(drop).ok_or_else(no_such::<base::ProjectId>)
-}
-
-/// Lists what a project's agents noted, newest first, without what was forgotten.
+/// Lists a project's observations, newest first, without forgotten ones.
 #[utoipa::path(
     get, path = "/api/org/{orgId}/projects/{projectId}/memory", operation_id = "listObservations", tag = "memory",
-    params(OrgPath, Id<base::ProjectId>, ObservationsQuery),
-    responses((status = 200, description = "A page of observations.", body = ObservationsAnswer), Admitted<MemoryRead>)
+    params(InProject<MemoryRead>, ObservationsQuery),
+    responses((status = 200, description = "A page of observations.", body = ObservationsAnswer), InProject<MemoryRead>)
 )]
-async fn list(
-    access: Admitted<MemoryRead>,
-    Id(project): Id<base::ProjectId>,
-    Query(asked): Query<ObservationsQuery>,
-) -> Result<Json<ObservationsAnswer>> {
+async fn list(access: InProject<MemoryRead>, Query(asked): Query<ObservationsQuery>) -> Result<Json<ObservationsAnswer>> {
     let filter = ObservationFilter {
         agent: asked.agent_id.map(|agent| agent.0),
         session: asked.session_id.map(|session| session.0),
         kind: asked.r#type.map(|kind| kind.0),
         as_of: asked.as_of.map(|time| time.0),
     };
-    let page = memory_of(&access, &project).await?.list(&filter, &request(asked.limit, asked.cursor)).await?;
-    let next_cursor = next_cursor(page.next.as_ref());
-    Ok(Json(ObservationsAnswer { observations: page.items.into_iter().map(Into::into).collect(), next_cursor }))
+    let page = access.memory().list(&filter, &request(asked.limit, asked.cursor), |bytes| access.hold(bytes)).await?;
+    let (observations, next_cursor) = shown(page);
+    Ok(Json(ObservationsAnswer { observations, next_cursor }))
 }
 
-/// Asks a project's memory as an agent would, without a budget and without a trace in what was recalled.
+/// Searches a project's memory as an agent would, but without a token budget. It does not count as a recall.
 #[utoipa::path(
     post, path = "/api/org/{orgId}/projects/{projectId}/memory/search", operation_id = "searchMemory", tag = "memory",
-    params(OrgPath, Id<base::ProjectId>), request_body = Search,
-    responses((status = 200, description = "What was found, and why.", body = HitsAnswer), Admitted<MemoryRead>, Body<Search>)
+    params(InProject<MemoryRead>), request_body = Search,
+    responses((status = 200, description = "The hits, with the reasons.", body = HitsAnswer), InProject<MemoryRead>, Body<Search>)
 )]
 async fn search(
     State(state): State<Shared>,
-    access: Admitted<MemoryRead>,
-    Id(project): Id<base::ProjectId>,
+    access: InProject<MemoryRead>,
     _: Query<Nothing>,
     Body(asked): Body<Search>,
 ) -> Result<Json<HitsAnswer>> {
-    let memory = memory_of(&access, &project).await?;
+    let memory = access.memory();
     let most = asked.limit.map_or(HITS_DEFAULT, |count| count.0) as usize;
-    let hits = memory.search(&state.services.indexes, &asked.query.0, Ranking::default(), most).await?;
+    let hits =
+        memory.search(&state.services.indexes, &asked.query.0, Ranking::default(), most, |bytes| access.hold(bytes)).await?;
     Ok(Json(HitsAnswer { hits: hits.into_iter().map(Into::into).collect() }))
 }
 
-/// Shows one observation, forgotten or not, and how its weight moved.
+/// Shows one observation, forgotten or not, with its weight changes.
 #[utoipa::path(
     get, path = "/api/org/{orgId}/projects/{projectId}/memory/{observationId}", operation_id = "showObservation", tag = "memory",
-    params(OrgPath, Id<base::ProjectId>, Id<base::ObservationId>),
-    responses((status = 200, description = "The observation.", body = ObservationAnswer), Admitted<MemoryRead>)
+    params(InProject<MemoryRead>, Id<base::ObservationId>),
+    responses((status = 200, description = "The observation.", body = ObservationAnswer), InProject<MemoryRead>)
 )]
 async fn show(
-    access: Admitted<MemoryRead>,
-    Id(project): Id<base::ProjectId>,
+    access: InProject<MemoryRead>,
     Id(id): Id<base::ObservationId>,
     _: Query<Nothing>,
 ) -> Result<Json<ObservationAnswer>> {
-    let memory = memory_of(&access, &project).await?;
+    let memory = access.memory();
     let observation = memory.get(&id).await?;
     let moves = memory.moves(&observation).await?.into_iter().map(Into::into).collect();
     Ok(Json(ObservationAnswer { observation: observation.into(), moves }))
 }
 
-/// Forgets an observation: its text is gone for good, that there was one stays. Forgetting twice is the same as once.
+/// Forgets an observation. Its text is permanently deleted; its id and metadata stay. Repeating the call has no effect.
 #[utoipa::path(
     delete, path = "/api/org/{orgId}/projects/{projectId}/memory/{observationId}", operation_id = "forgetObservation",
-    tag = "memory", params(OrgPath, Id<base::ProjectId>, Id<base::ObservationId>),
-    responses((status = 200, description = "It is forgotten.", body = ForgottenAnswer), Admitted<MemoryWrite>)
+    tag = "memory", params(InProject<MemoryWrite>, Id<base::ObservationId>),
+    responses((status = 200, description = "Forgotten.", body = ForgottenAnswer), InProject<MemoryWrite>)
 )]
 async fn forget(
-    access: Admitted<MemoryWrite>,
-    Id(project): Id<base::ProjectId>,
+    access: InProject<MemoryWrite>,
     Id(id): Id<base::ObservationId>,
     _: Query<Nothing>,
 ) -> Result<Json<ForgottenAnswer>> {
-    let event = Event::new("memory.forgotten", "observation", id).with("projectId", project.as_str());
-    let memory = changing_memory_of(&access, &project, event).await?;
+    let event = Event::new(EventKind::MemoryForgotten, "observation", id).with("projectId", access.project().as_str());
+    let memory = access.changing_memory(event);
     let forgotten = u64::from(memory.forget(&id, &access.who().label()).await?);
     Ok(Json(ForgottenAnswer { forgotten }))
 }
 
-/// Forgets everything that an agent or a session wrote, at most 500 observations at once: call it until none is left.
+/// Forgets everything an agent or session noted, at most 500 observations per call; repeat until none is left.
 #[utoipa::path(
     post, path = "/api/org/{orgId}/projects/{projectId}/memory/rollback", operation_id = "rollBackMemory", tag = "memory",
-    params(OrgPath, Id<base::ProjectId>), request_body = RollBack,
-    responses((status = 200, description = "What was forgotten.", body = ForgottenAnswer), Admitted<MemoryWrite>, Body<RollBack>)
+    params(InProject<MemoryWrite>), request_body = RollBack,
+    responses((status = 200, description = "The result.", body = ForgottenAnswer), InProject<MemoryWrite>, Body<RollBack>)
 )]
 async fn roll_back(
-    access: Admitted<MemoryWrite>,
-    Id(project): Id<base::ProjectId>,
+    access: InProject<MemoryWrite>,
     _: Query<Nothing>,
     Body(asked): Body<RollBack>,
 ) -> Result<Json<ForgottenAnswer>> {
@@ -332,10 +308,10 @@ async fn roll_back(
         RollBack::Agent(of) => (Some(of.agent_id.0), of.session_id.map(|session| session.0), of.since),
         RollBack::Session(of) => (None, Some(of.session_id.0), of.since),
     };
-    let event = Event::new("memory.rolled_back", "project", project)
+    let event = Event::new(EventKind::MemoryRolledBack, "project", access.project())
         .with_some("agentId", agent.as_deref())
         .with_some("sessionId", session.as_deref());
-    let memory = changing_memory_of(&access, &project, event).await?;
+    let memory = access.changing_memory(event);
     let filter = ObservationFilter { agent, session, ..ObservationFilter::default() };
     let gone = memory.roll_back(&filter, since.map(|time| time.0), &access.who().label()).await?;
     Ok(Json(ForgottenAnswer { forgotten: gone.observations }))

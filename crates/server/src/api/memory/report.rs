@@ -1,4 +1,4 @@
-//! What a project's memory is full of.
+//! A report about the contents of a project's memory.
 
 use axum::Json;
 use axum::extract::State;
@@ -8,10 +8,9 @@ use utoipa::ToSchema;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
-use super::memory_of;
 use crate::api::error::Result;
-use crate::api::extract::{Admitted, Nothing, Query};
-use crate::api::path::{Id, OrgPath};
+use crate::api::extract::{Nothing, Query};
+use crate::api::in_project::InProject;
 use crate::api::rights::MemoryRead;
 use crate::api::wire::{ObservationId, Time};
 use crate::state::Shared;
@@ -20,33 +19,33 @@ pub(super) fn routes() -> OpenApiRouter<Shared> {
     OpenApiRouter::default().routes(routes!(report))
 }
 
-/// What a memory is full of. From `types` on it is about the newest 100000 observations.
+/// A report about a memory. All members from `types` on cover the newest 100000 observations.
 #[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[schema(as = MemoryReport)]
 struct ReportView {
-    /// Observations in all, without those that were forgotten.
+    /// All observations, without forgotten ones.
     total: u64,
     forgotten: u64,
-    /// Observations that are known by meaning.
+    /// Observations that have an embedding.
     embedded: u64,
-    /// Observations that wait for that.
+    /// Observations that still need an embedding.
     waiting: u64,
-    /// Observations that the rest is about.
+    /// Observations covered by the rest of the report.
     examined: u64,
-    /// The ten types with the most.
+    /// The ten most common types.
     types: Vec<TypeCount>,
-    /// The ten agents that said the most.
+    /// The ten agents with the most observations.
     agents: Vec<AgentCount>,
-    /// What several agents said.
+    /// Texts noted by several agents.
     duplicates: DuplicatesView,
     /// Texts that differ in a word or two, among the newest 2000.
     near_duplicates: Vec<TallyView>,
-    /// What no session was ever given, with the ten oldest.
+    /// Observations never recalled by a session, with the ten oldest.
     never_recalled: SomeView,
-    /// What served badly, a weight below 0.5, with the ten worst.
+    /// Observations with a weight below 0.5, with the ten lowest.
     misleading: SomeView,
-    /// The ten largest.
+    /// The ten largest observations.
     largest: Vec<BriefView>,
 }
 
@@ -66,32 +65,32 @@ struct AgentCount {
 #[derive(Serialize, ToSchema)]
 #[schema(as = Duplicates)]
 struct DuplicatesView {
-    /// How many texts.
+    /// The number of texts.
     count: u64,
-    /// The ten that most agents said.
+    /// The ten noted by the most agents.
     texts: Vec<TallyView>,
 }
 
-/// A text that is there more than once.
+/// A text that exists more than once.
 #[derive(Serialize, ToSchema)]
 #[schema(as = Repeated)]
 struct TallyView {
-    /// How often.
+    /// The number of occurrences.
     count: u64,
-    /// The first of them.
+    /// The first occurrence.
     observation: BriefView,
 }
 
 #[derive(Serialize, ToSchema)]
 #[schema(as = SomeObservations)]
 struct SomeView {
-    /// How many there are.
+    /// The total number.
     count: u64,
-    /// At most ten of them.
+    /// At most ten examples.
     observations: Vec<BriefView>,
 }
 
-/// An observation in short.
+/// A summary of an observation.
 #[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[schema(as = BriefObservation)]
@@ -99,12 +98,12 @@ struct BriefView {
     id: ObservationId,
     agent_id: String,
     r#type: String,
-    /// How well it has served, from 0 to 1.
+    /// How useful it has been, from 0 to 1.
     weight: f64,
     created_at: Time,
-    /// How long its text is.
+    /// The length of its text.
     characters: u64,
-    /// How its text begins.
+    /// The beginning of its text.
     excerpt: String,
 }
 
@@ -151,19 +150,14 @@ impl From<MemoryReport> for ReportView {
     }
 }
 
-/// Says what a project's memory is full of: who fills it, what is there twice, what nobody was ever given and what misled.
+/// Reports what a project's memory contains: main authors, duplicates, notes that were never recalled and notes that were unhelpful.
 #[utoipa::path(
     get, path = "/api/org/{orgId}/projects/{projectId}/memory/report", operation_id = "reportMemory", tag = "memory",
-    params(OrgPath, Id<base::ProjectId>),
-    responses((status = 200, description = "The report.", body = ReportView), Admitted<MemoryRead>)
+    params(InProject<MemoryRead>),
+    responses((status = 200, description = "The report.", body = ReportView), InProject<MemoryRead>)
 )]
-async fn report(
-    State(state): State<Shared>,
-    access: Admitted<MemoryRead>,
-    Id(project): Id<base::ProjectId>,
-    _: Query<Nothing>,
-) -> Result<Json<ReportView>> {
-    let memory = memory_of(&access, &project).await?;
-    let _turn = state.guard.turn().await?;
-    Ok(Json(memory.report().await?.into()))
+async fn report(State(state): State<Shared>, access: InProject<MemoryRead>, _: Query<Nothing>) -> Result<Json<ReportView>> {
+    let memory = access.memory();
+    let turn = state.guard.turn().await?;
+    Ok(Json(memory.report(turn).await?.into()))
 }

@@ -1,0 +1,28 @@
+//! Finds the known word that somebody probably meant.
+
+/// The known word most similar to `word`, if at most a third of its characters differ.
+pub fn nearest<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+    let measured = known.into_iter().map(|known| (strsim::levenshtein(word, known), known));
+    let near = measured.filter(|(edits, known)| edits.saturating_mul(3) <= known.chars().count());
+    near.min_by_key(|(edits, _)| *edits).map(|(_, known)| known)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_similar_words_are_near() {
+        let tools = ["bricks.list", "kits.list", "kits.get", "af_memory_recall"];
+        for (word, expected) in [
+            ("bricks.lst", Some("bricks.list")),
+            ("kit.get", Some("kits.get")),
+            ("bricks.list", Some("bricks.list")),
+            ("nosuch", None),
+            ("kits", None),
+            ("", None),
+        ] {
+            assert_eq!(nearest(word, tools), expected, "{word}");
+        }
+    }
+}
