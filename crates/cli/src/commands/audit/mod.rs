@@ -76,6 +76,8 @@ enum Verb {
     #[command(after_help = REVOKE)]
     Revoke {
         /// Key, by its kid
+        // A kid is random base64url, so it can begin with a dash.
+        #[arg(allow_hyphen_values = true)]
         kid: String,
         /// Reason, published with the key
         #[arg(long, value_name = "TEXT")]

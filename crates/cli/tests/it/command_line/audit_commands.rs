@@ -136,6 +136,19 @@ async fn read_only_audit_key_cannot_change_anything() {
     assert!(other.run("audit verify").await.refused(2).contains("`audit:read`"));
 }
 
+#[tokio::test(flavor = "multi_thread")]
+async fn kid_may_begin_with_a_dash() {
+    let place = Place::new(Engine::Sqlite);
+    let _server = place.start().await;
+    let terminal = Terminal::at(&place);
+    for kid in ["-QZ3m2AqxY0", "--Z3m2AqxY0", "-h3m2AqxY0"] {
+        for line in [format!("audit revoke {kid} --reason lost"), format!("audit revoke --reason lost {kid}")] {
+            let said = terminal.run(&line).await;
+            assert!(said.refused(1).contains(kid) && said.err.contains("toolcrib audit keys"), "{line}: {said:?}");
+        }
+    }
+}
+
 /// The three commands that write a file, each with a word from its output.
 const WRITERS: [(&str, &str); 3] = [("export", "workspaceId"), ("jwks", "keys"), ("checkpoint", "headHash")];
 
