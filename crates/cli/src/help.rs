@@ -272,7 +272,11 @@ backup was taken. Admin keys are not: each server creates its own at startup.";
 pub(crate) const EVAL: &str = "\
 Examples:
   toolcrib eval recall --set memories.jsonl --set questions.jsonl
-  toolcrib eval recall --set crates/knowledge/eval --split report --json";
+  toolcrib eval recall --set crates/knowledge/eval/recall --split report --json
+
+A path is a file of JSON lines, a folder of such files (one set), or a folder of
+such folders (several sets, each measured alone and all together). Questions are
+asked in their own `project`, a day after its last memory.";
 
 pub(crate) const BENCH: &str = "\
 Example:

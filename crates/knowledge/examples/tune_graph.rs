@@ -21,13 +21,13 @@ async fn main() {
         });
         kinds.join(" | ")
     };
-    for vector in [3.0, 5.0, 8.0, 12.0] {
-        let weights = Weights { keyword: 1.0, vector, neighbour: 0.0 };
+    for keyword in [0.6, 0.9, 1.2, 1.6, 2.0] {
+        let weights = Weights { keyword, ..Weights::default() };
         let ranking = GraphRanking { weights, ..GraphRanking::default() };
-        println!("vector {vector}, no walk: {}", show("tune", 0, ranking).await);
+        println!("keyword {keyword}, no walk: {}", show("tune", 0, ranking).await);
         for (hop, near) in [(0.5, 0.5), (0.7, 0.5), (0.7, 1.0), (0.8, 1.0), (0.9, 1.0), (0.9, 2.0)] {
             let ranking = GraphRanking { hop, near, ..ranking };
-            println!("vector {vector} hop {hop} near {near}: {}", show("tune", 2, ranking).await);
+            println!("keyword {keyword} hop {hop} near {near}: {}", show("tune", 2, ranking).await);
         }
     }
     for depth in [0, 1, 2, 3] {

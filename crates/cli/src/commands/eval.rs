@@ -1,12 +1,11 @@
 //! `toolcrib eval`: measures recall on the user's own data. It needs no server: it runs the same code on a temporary store.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use anyhow::{Context, Result, bail};
-use base::Clock;
 use clap::{Args, Subcommand};
-use knowledge::{Evaluation, EvaluationSet, Figures, Indexes, IndexesConfig, Ranking, Report};
+use knowledge::{Evaluation, EvaluationSet, Figures, Ranking, Report};
 use search::embed::{Cached, MiniLm};
 
 use crate::output;
@@ -29,9 +28,9 @@ enum What {
 
 #[derive(Args, Debug)]
 struct RecallArgs {
-    /// JSONL file, or folder of such files (repeatable), with memories {"id", "content", "type"?, "agent"?, "session"?} and questions
-    /// {"query", "gold": [ids], "kind"?, "split"?}
-    #[arg(long, value_name = "FILE", required = true)]
+    /// JSONL file, folder of such files, or folder of such folders (repeatable), with memories {"id", "content", "type"?, "agent"?,
+    /// "session"?, "project"?, "at"?} and questions {"query", "gold": [ids], "kind"?, "split"?, "project"?}
+    #[arg(long, value_name = "PATH", required = true)]
     set: Vec<PathBuf>,
     /// Only questions with this `split`
     #[arg(long, value_name = "NAME")]
@@ -45,10 +44,7 @@ pub(crate) async fn run(args: EvalArgs) -> Result<()> {
     let What::Recall(args) = args.what;
     let mut set = EvaluationSet::default();
     for path in &args.set {
-        for file in files(path)? {
-            let lines = std::fs::read_to_string(&file).with_context(|| format!("cannot read {}", file.display()))?;
-            set.read(&lines).with_context(|| file.display().to_string())?;
-        }
+        set.open(path)?;
     }
     if let Some(split) = &args.split {
         set.only(split);
@@ -69,27 +65,11 @@ pub(crate) async fn run(args: EvalArgs) -> Result<()> {
     Ok(())
 }
 
-/// The file itself, or the `.jsonl` files in a folder, sorted by name.
-fn files(path: &Path) -> Result<Vec<PathBuf>> {
-    if !path.is_dir() {
-        return Ok(vec![path.to_owned()]);
-    }
-    let entries = std::fs::read_dir(path).with_context(|| format!("cannot read {}", path.display()))?;
-    let mut files: Vec<PathBuf> = entries.filter_map(|entry| entry.ok().map(|entry| entry.path())).collect();
-    files.retain(|file| file.extension().is_some_and(|extension| extension == "jsonl"));
-    files.sort();
-    if files.is_empty() {
-        bail!("no .jsonl file in {}", path.display());
-    }
-    Ok(files)
-}
-
 async fn measure(set: EvaluationSet) -> Result<Report> {
-    let (clock, folder) = (Clock::default(), tempfile::tempdir().context("cannot create a temporary folder")?);
+    let folder = tempfile::tempdir().context("cannot create a temporary folder")?;
     let embedder = Arc::new(Cached::new(MiniLm::bundled()?, QUESTIONS_REMEMBERED));
-    let indexes = Indexes::new(IndexesConfig::new(embedder, clock.clone()));
     let progress = |done: usize, all: usize| output::progress(&format!("embedding {done} of {all}"));
-    let evaluation = Evaluation::prepare(set, folder.path(), indexes, clock, progress).await?;
+    let evaluation = Evaluation::prepare(set, folder.path(), embedder, progress).await?;
     output::progress("");
     Ok(evaluation.report(Ranking::default()).await?)
 }
@@ -108,6 +88,10 @@ fn print(report: &Report) {
         );
     };
     report.modes.iter().for_each(|(mode, figures)| line(mode, figures));
+    for (set, modes) in report.sets.iter().filter(|_| report.sets.len() > 1) {
+        println!("\n{set}");
+        modes.iter().for_each(|(mode, figures)| line(mode, figures));
+    }
     if report.kinds.len() > 1 {
         println!("\nfused, by question kind");
         report.kinds.iter().for_each(|(kind, figures)| line(kind, figures));

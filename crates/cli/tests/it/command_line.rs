@@ -6,6 +6,7 @@ mod calls;
 mod defaults;
 mod doctor;
 mod errors;
+mod eval;
 mod graph;
 mod help;
 mod lineage;

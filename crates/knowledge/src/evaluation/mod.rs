@@ -1,103 +1,25 @@
-//! Measures recall on a set of memories and questions with known answers, with the same code that answers agents.
+//! Measures recall on sets of memories and questions with known answers, with the same code that answers agents.
+
+mod set;
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::path::Path;
 use std::sync::Arc;
 
-use base::{Clock, Error, OrgId, ProjectId, Result};
+use base::{Clock, OrgId, ProjectId, Result, Timestamp};
+use search::embed::Embedder;
 use search::evaluate::{ndcg_at, recall_at, recall_within, reciprocal_rank};
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 use store::{Change, Store, StoreConfig, Unrecorded};
 
-use crate::{Author, Indexes, Memory, Mode, NewObservation, Ranking, WorkType};
+pub use set::{EvaluationSet, SetMemory, SetQuestion};
+
+use crate::{Author, Indexes, IndexesConfig, Memory, Mode, NewObservation, Ranking, WorkType};
 
 /// The number of hits to look at.
 const DEPTH: usize = 50;
-
-/// A memory of a set.
-#[derive(Clone, Debug, Deserialize)]
-pub struct SetMemory {
-    /// Its name in the set.
-    pub id: String,
-    /// The text.
-    pub content: String,
-    /// Its type.
-    pub r#type: Option<String>,
-    /// Its author.
-    #[serde(default)]
-    pub agent: String,
-    /// Its session.
-    #[serde(default)]
-    pub session: String,
-}
-
-/// A question of a set.
-#[derive(Clone, Debug, Deserialize)]
-pub struct SetQuestion {
-    /// Its name.
-    #[serde(default)]
-    pub id: String,
-    /// The question.
-    pub query: String,
-    /// The names of the memories that answer it.
-    pub gold: Vec<String>,
-    /// The kind of question.
-    pub kind: Option<String>,
-    /// The part of the set that it belongs to.
-    pub split: Option<String>,
-}
-
-/// Memories and questions.
-#[derive(Clone, Debug, Default)]
-pub struct EvaluationSet {
-    /// In the order in which they were stored.
-    pub memories: Vec<SetMemory>,
-    /// The questions.
-    pub questions: Vec<SetQuestion>,
-}
-
-impl EvaluationSet {
-    /// Reads JSON lines: a line with `query` is a question, a line with `content` is a memory.
-    pub fn read(&mut self, lines: &str) -> Result<()> {
-        #[derive(Deserialize)]
-        #[serde(untagged)]
-        enum Line {
-            Question(SetQuestion),
-            Memory(SetMemory),
-        }
-        for (index, line) in lines.lines().enumerate().filter(|(_, line)| !line.trim().is_empty()) {
-            match serde_json::from_str(line) {
-                Ok(Line::Question(question)) => self.questions.push(question),
-                Ok(Line::Memory(memory)) => self.memories.push(memory),
-                Err(_) => {
-                    let message =
-                        format!("line {} is neither a memory (`id`, `content`) nor a question (`query`, `gold`)", index + 1);
-                    return Err(Error::invalid("set", message));
-                }
-            }
-        }
-        Ok(())
-    }
-
-    /// Keeps only the questions of one part.
-    pub fn only(&mut self, split: &str) {
-        self.questions.retain(|question| question.split.as_deref() == Some(split));
-    }
-
-    fn check(&self) -> Result<()> {
-        let known: HashSet<&str> = self.memories.iter().map(|memory| memory.id.as_str()).collect();
-        for question in &self.questions {
-            if let Some(unknown) = question.gold.iter().find(|gold| !known.contains(gold.as_str())) {
-                let message = format!("unknown memory `{unknown}` in the answers to `{}`", question.query);
-                return Err(Error::invalid("set", message));
-            }
-        }
-        if known.len() < self.memories.len() {
-            return Err(Error::invalid("set", "two memories have the same `id`"));
-        }
-        Ok(())
-    }
-}
+/// How long after the last memory of a project its questions are asked.
+const LATER_MS: i64 = 24 * 60 * 60 * 1_000;
 
 /// The quality of one search mode, as means over questions.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
@@ -116,22 +38,32 @@ pub struct Figures {
     pub recall_in_budget: f64,
 }
 
-/// The results of a set.
+/// The results of all sets together.
 #[derive(Clone, Debug, Serialize)]
 pub struct Report {
     /// By search mode: `keyword`, `vector`, `fused`.
     pub modes: BTreeMap<&'static str, Figures>,
     /// For `fused`, by kind of question.
     pub kinds: BTreeMap<String, Figures>,
+    /// By set, then by search mode.
+    pub sets: BTreeMap<String, BTreeMap<&'static str, Figures>>,
 }
 
 /// A set that is loaded and ready to be queried.
 pub struct Evaluation {
-    memory: Memory<Change>,
+    projects: HashMap<String, Project>,
     indexes: Indexes,
+    questions: Vec<SetQuestion>,
+    /// Each memory has its own time, and questions are asked later.
+    clock: Clock,
+}
+
+/// The memories of one project.
+struct Project {
+    memory: Memory<Change>,
     names: HashMap<i64, String>,
     sizes: HashMap<String, usize>,
-    questions: Vec<SetQuestion>,
+    last: Timestamp,
 }
 
 impl Evaluation {
@@ -139,66 +71,80 @@ impl Evaluation {
     pub async fn prepare(
         set: EvaluationSet,
         folder: &Path,
-        indexes: Indexes,
-        clock: Clock,
+        embedder: Arc<dyn Embedder>,
         mut progress: impl FnMut(usize, usize),
     ) -> Result<Self> {
         set.check()?;
+        let clock = Clock::manual(Clock::system().now());
+        let indexes = Indexes::new(IndexesConfig::new(embedder, clock.clone()));
         let store = Store::open(&StoreConfig::Sqlite { path: folder.join("set.db") }, &clock).await?;
         #[expect(clippy::disallowed_methods, reason = "this is a separate store without any other rows")]
         let rows = store.org(&OrgId::new(clock.now())).sealed_by(Arc::new(Unrecorded));
-        let project = ProjectId::new(clock.now());
-        let memory = Memory::new(rows.clone(), project, clock);
-        let (mut names, mut sizes) = (HashMap::new(), HashMap::new());
-        for item in &set.memories {
-            let author = Author { agent: item.agent.clone(), session: item.session.clone() };
-            let new = NewObservation { content: item.content.clone(), kind: item.r#type.clone(), confidence: None };
-            let kept = memory.remember(&author, new).await?;
-            names.insert(memory.get(&kept.id).await?.number, item.id.clone());
-            sizes.insert(item.id.clone(), item.content.chars().count());
-        }
-        let mut embedded = 0;
-        loop {
-            match indexes.embed_some(&rows, &project).await? {
-                0 => break,
-                more => embedded += more,
+        let (mut projects, mut embedded) = (HashMap::new(), 0);
+        for name in set.memories.iter().map(|memory| memory.project.as_str()).collect::<HashSet<_>>() {
+            let id = ProjectId::new(clock.now());
+            let memory = Memory::new(rows.clone(), id, clock.clone());
+            let mut project = Project { memory, names: HashMap::new(), sizes: HashMap::new(), last: clock.now() };
+            for item in set.memories.iter().filter(|memory| memory.project == name) {
+                project.remember(item, &clock).await?;
             }
-            progress(embedded, set.memories.len());
+            loop {
+                match indexes.embed_some(&rows, &id).await? {
+                    0 => break,
+                    more => embedded += more,
+                }
+                progress(embedded, set.memories.len());
+            }
+            projects.insert(name.to_owned(), project);
         }
-        Ok(Self { memory, indexes, names, sizes, questions: set.questions })
+        Ok(Self { projects, indexes, questions: set.questions, clock })
     }
 
     /// Runs every question in every mode.
     pub async fn report(&self, ranking: Ranking) -> Result<Report> {
         let (mut modes, mut kinds) = (BTreeMap::new(), BTreeMap::<String, Vec<Figures>>::new());
+        let mut sets = BTreeMap::<String, BTreeMap<&'static str, Figures>>::new();
         for (name, mode) in [("keyword", Mode::Keyword), ("vector", Mode::Vector), ("fused", Mode::Fused)] {
-            let mut all = Vec::new();
-            for question in &self.questions {
-                let figures = self.ask(question, Ranking { mode, ..ranking }).await?;
-                all.push(figures);
-                if mode == Mode::Fused {
-                    kinds.entry(question.kind.clone().unwrap_or_else(|| "all".to_owned())).or_default().push(figures);
-                }
+            let found = self.ask_all(Ranking { mode, ..ranking }).await?;
+            modes.insert(name, mean(found.iter().map(|(_, figures)| figures)));
+            for set in found.iter().map(|(question, _)| &question.set).collect::<HashSet<_>>() {
+                let figures = mean(found.iter().filter(|(question, _)| question.set == *set).map(|(_, figures)| figures));
+                sets.entry(set.clone()).or_default().insert(name, figures);
             }
-            modes.insert(name, mean(&all));
+            for (question, figures) in found.iter().filter(|_| mode == Mode::Fused) {
+                kinds.entry(question.kind.clone().unwrap_or_else(|| "all".to_owned())).or_default().push(*figures);
+            }
         }
-        Ok(Report { modes, kinds: kinds.into_iter().map(|(kind, figures)| (kind, mean(&figures))).collect() })
+        Ok(Report { modes, kinds: kinds.into_iter().map(|(kind, figures)| (kind, mean(&figures))).collect(), sets })
     }
 
-    /// The figures of one mode.
-    pub async fn figures(&self, ranking: Ranking) -> Result<Figures> {
-        let mut all = Vec::new();
-        for question in &self.questions {
-            all.push(self.ask(question, ranking).await?);
+    /// The figures of each set in one mode.
+    pub async fn figures(&self, ranking: Ranking) -> Result<BTreeMap<String, Figures>> {
+        let mut sets = BTreeMap::<String, Vec<Figures>>::new();
+        for (question, figures) in self.ask_all(ranking).await? {
+            sets.entry(question.set.clone()).or_default().push(figures);
         }
-        Ok(mean(&all))
+        Ok(sets.into_iter().map(|(set, figures)| (set, mean(&figures))).collect())
+    }
+
+    async fn ask_all(&self, ranking: Ranking) -> Result<Vec<(&SetQuestion, Figures)>> {
+        let mut all = Vec::with_capacity(self.questions.len());
+        for question in &self.questions {
+            all.push((question, self.ask(question, ranking).await?));
+        }
+        Ok(all)
     }
 
     async fn ask(&self, question: &SetQuestion, ranking: Ranking) -> Result<Figures> {
-        let found = self.memory.search(&self.indexes, &question.query, ranking, DEPTH, |_| Ok(())).await?;
-        let ranked: Vec<String> = found.iter().filter_map(|found| self.names.get(&found.observation.number).cloned()).collect();
         let gold: HashSet<String> = question.gold.iter().cloned().collect();
-        let size_of = |id: &String| self.sizes.get(id).copied().unwrap_or(0);
+        let Some(project) = self.projects.get(&question.project) else {
+            return Ok(Figures { questions: 1, ..Figures::default() });
+        };
+        set_clock(&self.clock, project.last.plus_ms(LATER_MS));
+        let found = project.memory.search(&self.indexes, &question.query, ranking, DEPTH, |_| Ok(())).await?;
+        let name_of = |number: i64| project.names.get(&number).cloned();
+        let ranked: Vec<String> = found.iter().filter_map(|found| name_of(found.observation.number)).collect();
+        let size_of = |id: &String| project.sizes.get(id).copied().unwrap_or(0);
         Ok(Figures {
             questions: 1,
             recall_at_5: recall_at(&ranked, &gold, 5),
@@ -210,9 +156,27 @@ impl Evaluation {
     }
 }
 
-fn mean(all: &[Figures]) -> Figures {
+impl Project {
+    async fn remember(&mut self, item: &SetMemory, clock: &Clock) -> Result<()> {
+        set_clock(clock, item.at.unwrap_or(self.last));
+        self.last = clock.now();
+        let author = Author { agent: item.agent.clone(), session: item.session.clone() };
+        let new = NewObservation { content: item.content.clone(), kind: item.r#type.clone(), confidence: None };
+        let kept = self.memory.remember(&author, new).await?;
+        self.names.insert(self.memory.get(&kept.id).await?.number, item.id.clone());
+        self.sizes.insert(item.id.clone(), item.content.chars().count());
+        Ok(())
+    }
+}
+
+fn set_clock(clock: &Clock, to: Timestamp) {
+    clock.advance_ms(to.ms() - clock.now().ms());
+}
+
+fn mean<'a>(all: impl IntoIterator<Item = &'a Figures>) -> Figures {
+    let all: Vec<&Figures> = all.into_iter().collect();
     let count = all.len().max(1) as f64;
-    let of = |part: fn(&Figures) -> f64| all.iter().map(part).sum::<f64>() / count;
+    let of = |part: fn(&Figures) -> f64| all.iter().map(|figures| part(figures)).sum::<f64>() / count;
     Figures {
         questions: all.len(),
         recall_at_5: of(|figures| figures.recall_at_5),

@@ -3,7 +3,6 @@
 use std::sync::Arc;
 
 use base::{Result, Timestamp};
-use search::fusion::Fused;
 use store::OrgStore;
 
 use super::KnowledgeGraph;
@@ -72,10 +71,10 @@ impl<R: AsRef<OrgStore>> KnowledgeGraph<R> {
                 weights: &asked.ranking.weights,
                 filter: Some(&is_there),
             };
-            let hits: Vec<Fused> = texts.texts.find(&wanted)?;
+            let found = texts.texts.find(&wanted)?;
             let cosine_of = |number: i64| vector.as_ref().and_then(|vector| texts.texts.cosine(number.cast_unsigned(), vector));
             let question = Question { facts: &facts, ranking: &asked.ranking, depth: asked.depth, at, cosine_of: &cosine_of };
-            let mut ordered = question.order(&hits);
+            let mut ordered = question.order(&found);
             ordered.triplets.truncate(asked.top_k);
             Ok((ordered, vector.is_none()))
         };

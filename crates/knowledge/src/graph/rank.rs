@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use base::Timestamp;
 use base::limits::GRAPH_LOOK_MAX;
 use graph::{Direction, EdgeIndex, Node};
-use search::fusion::{Fused, Weights};
+use search::fusion::{Candidates, Weights};
 
 use crate::index::{Fact, Facts};
 
@@ -35,8 +35,7 @@ pub struct GraphRanking {
 
 impl Default for GraphRanking {
     fn default() -> Self {
-        let weights = Weights { keyword: 1.0, vector: 8.0, neighbour: 0.0 };
-        Self { weights, cosine_min: 0.2, hop: 0.9, near: 1.0, learned: 0.3 }
+        Self { weights: Weights { keyword: 0.9, ..Weights::default() }, cosine_min: 0.2, hop: 0.9, near: 1.0, learned: 0.3 }
     }
 }
 
@@ -69,9 +68,9 @@ struct Reached {
 
 impl Question<'_> {
     /// Ranks the search hits and the facts around them.
-    pub(super) fn order(&self, hits: &[Fused]) -> Ordered {
-        let best = hits.first().map_or(0.0, |hit| hit.score);
-        let hits = hits.iter().filter(|hit| hit.keyword > 0.0 || hit.cosine >= Some(self.ranking.cosine_min));
+    pub(super) fn order(&self, found: &Candidates) -> Ordered {
+        let best = found.hits.first().map_or(0.0, |hit| hit.score);
+        let hits = found.hits.iter().filter(|hit| hit.is_hit(self.ranking.cosine_min));
         let (mut seeds, mut direct) = (HashMap::new(), HashMap::new());
         for (place, hit) in hits.enumerate().filter(|_| best > 0.0) {
             let (number, score) = (hit.id.cast_signed(), hit.score / best);
@@ -92,8 +91,7 @@ impl Question<'_> {
         }
         let near = if self.depth == 0 { Reached::default() } else { self.walk(&seeds) };
         let own = |edge: EdgeIndex, fact: &Fact| {
-            let by_meaning = || (self.cosine_of)(fact.number).map(|cosine| cosine.max(0.0) * self.ranking.weights.vector / best);
-            direct.get(&edge).copied().or_else(by_meaning).unwrap_or_default()
+            direct.get(&edge).copied().unwrap_or_else(|| found.by_meaning((self.cosine_of)(fact.number)) / best)
         };
         let edges: std::collections::HashSet<EdgeIndex> = direct.keys().chain(near.edges.keys()).copied().collect();
         let scored = edges.into_iter().filter_map(|edge| {

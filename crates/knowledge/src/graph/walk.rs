@@ -12,6 +12,8 @@ use super::{KnowledgeGraph, name, resolve};
 use crate::index::{Fact, Facts, FactsIndex, Indexes, Wanted};
 use crate::memory::Mode;
 
+/// The minimum cosine of a similar name.
+const NEAR_COSINE_MIN: f32 = 0.3;
 /// The number of names to suggest for an unknown one.
 const NEAREST_NAMES: usize = 3;
 /// The minimum weight for costs: a fact that everyone rejected is expensive, but not infinitely.
@@ -191,7 +193,7 @@ impl<R: AsRef<OrgStore>> KnowledgeGraph<R> {
             let weights = search::fusion::Weights::default();
             let wanted =
                 Wanted { query: &query, vector: vector.as_ref(), mode: Mode::Fused, weights: &weights, filter: Some(&is_entity) };
-            let hits = texts.texts.find(&wanted)?.into_iter().filter(|hit| hit.keyword > 0.0 || hit.cosine > Some(0.3));
+            let hits = texts.texts.find(&wanted)?.hits.into_iter().filter(|hit| hit.is_hit(NEAR_COSINE_MIN));
             let mut near: Vec<i64> = Vec::new();
             for entity in hits.map(|hit| facts.representative(hit.id.cast_signed())) {
                 if !near.contains(&entity) && near.len() < NEAREST_NAMES {

@@ -4,6 +4,9 @@ use std::collections::HashMap;
 
 use base::Timestamp;
 
+/// The longest time between two neighbours.
+const NEIGHBOURS_MS_MAX: i64 = 60 * 60 * 1_000;
+
 /// What the ranking needs to know about an observation.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Note {
@@ -66,14 +69,19 @@ impl Known {
         }
     }
 
-    /// The previous and the next observation of the same session.
-    pub(super) fn neighbours(&self, number: u64) -> Vec<u64> {
-        let said = self.items.get(&number).and_then(|item| self.said.get(item.session as usize));
-        let Some((said, at)) = said.and_then(|said| Some((said, said.binary_search(&number).ok()?))) else {
+    /// The observations that the same session saved `steps` before and after this one, if they are of the same hour.
+    pub(super) fn neighbours(&self, number: u64, steps: usize) -> Vec<u64> {
+        let Some((item, said)) = self.items.get(&number).and_then(|item| Some((item, self.said.get(item.session as usize)?)))
+        else {
             return Vec::new();
         };
-        let before = at.checked_sub(1).and_then(|before| said.get(before));
-        before.into_iter().chain(said.get(at + 1)).copied().collect()
+        let Ok(at) = said.binary_search(&number) else { return Vec::new() };
+        let both = at.checked_sub(steps).into_iter().chain([at + steps]).filter_map(|place| said.get(place).copied());
+        let is_near = |other: &u64| {
+            let other = self.items.get(other).map(|other| other.note.created_at.ms());
+            other.is_some_and(|other| (other - item.note.created_at.ms()).abs() <= NEIGHBOURS_MS_MAX)
+        };
+        both.filter(is_near).collect()
     }
 
     /// The approximate memory in bytes.
@@ -94,11 +102,21 @@ mod tests {
         for (number, session) in [(1, "a"), (2, "b"), (5, "a"), (3, "a"), (9, "a")] {
             known.put(number, session, note);
         }
-        assert_eq!(known.neighbours(3), [1, 5]);
-        assert_eq!((known.neighbours(1), known.neighbours(9)), (vec![3], vec![5]));
-        assert!(known.neighbours(2).is_empty() && known.neighbours(7).is_empty());
+        assert_eq!((known.neighbours(3, 1), known.neighbours(3, 2)), (vec![1, 5], vec![9]));
+        assert_eq!((known.neighbours(1, 1), known.neighbours(9, 1)), (vec![3], vec![5]));
+        assert!(known.neighbours(2, 1).is_empty() && known.neighbours(7, 1).is_empty());
         known.remove(5);
-        assert_eq!(known.neighbours(3), [1, 9]);
+        assert_eq!(known.neighbours(3, 1), [1, 9]);
         assert!(!known.contains(5));
+    }
+
+    #[test]
+    fn neighbours_are_of_the_same_hour() {
+        let mut known = Known::default();
+        for (number, minute) in [(1, 0), (2, 60), (3, 121)] {
+            let note = Note { created_at: Timestamp::from_ms(minute * 60_000), weight: 1.0 };
+            known.put(number, "a", note);
+        }
+        assert_eq!((known.neighbours(1, 1), known.neighbours(2, 1)), (vec![2], vec![1]));
     }
 }

@@ -4,7 +4,7 @@ use std::path::Path;
 use std::sync::{PoisonError, RwLock};
 
 use base::{ProjectId, Result, Timestamp};
-use search::fusion;
+use search::fusion::Neighbourhood;
 use search::vectors::Query;
 use store::{OrgStore, Row, params};
 use tokio::sync::Mutex;
@@ -112,14 +112,18 @@ impl ProjectIndex {
         most: usize,
     ) -> Result<Vec<Ranked>> {
         let wanted = Wanted { query, vector, mode: ranking.mode, weights: &ranking.weights, filter: None };
-        let mut fused = self.texts.find(&wanted)?;
+        let mut found = self.texts.find(&wanted)?;
         let known = self.known.read().unwrap_or_else(PoisonError::into_inner);
-        fused.retain(|hit| ranking.finds(hit));
+        found.hits.retain(|hit| hit.is_hit(ranking.cosine_min));
         if ranking.mode == Mode::Fused {
-            let cosine_of = |id: u64| vector.and_then(|vector| self.texts.cosine(id, vector));
-            fusion::lift(&mut fused, &|id| known.neighbours(id), &cosine_of, &ranking.weights);
+            let around = Neighbourhood {
+                neighbours_of: &|id, step| known.neighbours(id, step + 1),
+                cosine_of: &|id| vector.and_then(|vector| self.texts.cosine(id, vector)),
+                alike: &|one, other| self.texts.alike(one, other),
+            };
+            found.lift(&around, &ranking.weights);
         }
-        let mut ranked = ranking.order(fused, |id| known.note(id), now);
+        let mut ranked = ranking.order(found.hits, |id| known.note(id), now);
         ranked.truncate(most);
         Ok(ranked)
     }

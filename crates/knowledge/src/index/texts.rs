@@ -5,7 +5,7 @@ use std::path::Path;
 use std::sync::{PoisonError, RwLock};
 
 use base::{Error, ProjectId, Result};
-use search::fusion::{self, Fused, Weights};
+use search::fusion::{self, Candidates, Fused, Weights};
 use search::keyword::{KeywordError, KeywordIndex};
 use search::vectors::{Query, VectorIndex};
 use store::{OrgStore, Row, params};
@@ -94,7 +94,7 @@ impl Texts {
     }
 
     /// The texts that match by keywords or meaning, best first, each with its parts.
-    pub(crate) fn find(&self, wanted: &Wanted<'_>) -> Result<Vec<Fused>> {
+    pub(crate) fn find(&self, wanted: &Wanted<'_>) -> Result<Candidates> {
         let Wanted { query, vector, mode, weights, filter } = *wanted;
         let vectors = self.vectors.read().unwrap_or_else(PoisonError::into_inner);
         let near = vector.map_or_else(Vec::new, |vector| vectors.search(vector, CANDIDATES, filter));
@@ -109,11 +109,17 @@ impl Texts {
             let missing: Vec<u64> = near.iter().map(|hit| hit.id).filter(|id| !found.contains(id)).collect();
             words.extend(self.words.scores(query, &missing).map_err(Error::unavailable)?);
         }
-        let mut fused = fusion::fuse(&words, &near, &cosine_of, weights);
+        let ceiling = self.words.ceiling(query).map_err(Error::unavailable)?;
+        let mut found = fusion::fuse(&words, ceiling, &near, &cosine_of, weights);
         if vector.is_some() {
-            let_words_stand_in(&mut fused);
+            let_words_stand_in(&mut found.hits);
         }
-        Ok(fused)
+        Ok(found)
+    }
+
+    /// The similarity of two texts by meaning.
+    pub(super) fn alike(&self, one: u64, other: u64) -> Option<f32> {
+        self.vectors.read().unwrap_or_else(PoisonError::into_inner).similarity_of(one, other)
     }
 
     /// The similarity of a text and a query by meaning.
@@ -141,7 +147,7 @@ impl Texts {
     }
 }
 
-/// A text without a vector gets a substitute for its similarity: the best similarity found, scaled by its share of the best
+/// A text without a vector gets a substitute for its similarity: the best part from vectors, scaled by its share of the best
 /// keyword score. Otherwise new texts would rank behind everything older.
 fn let_words_stand_in(hits: &mut [Fused]) {
     let best = |part: fn(&Fused) -> f32| hits.iter().map(part).fold(0.0, f32::max);

@@ -20,8 +20,8 @@ pub enum Mode {
     Fused,
 }
 
-/// The weights of the ranking. The defaults were tuned on the tuning half of the evaluation set (`examples/tune.rs`): above a
-/// vector weight of 4 the figures hardly change, and neighbours help a little.
+/// The weights of the ranking. The defaults were tuned on the tuning halves of all evaluation sets together
+/// (`examples/tune.rs`).
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Ranking {
     /// Keywords against meaning against neighbours.
@@ -38,8 +38,8 @@ pub struct Ranking {
 
 impl Default for Ranking {
     fn default() -> Self {
-        let weights = Weights { keyword: 1.0, vector: 5.0, neighbour: 0.1 };
-        Self { weights, recency: 0.1, learned: 0.3, cosine_min: 0.2, mode: Mode::Fused }
+        let weights = Weights { neighbours: [0.35, 0.25], ..Weights::default() };
+        Self { weights, recency: 0.05, learned: 0.3, cosine_min: 0.2, mode: Mode::Fused }
     }
 }
 
@@ -74,16 +74,13 @@ pub(crate) struct Ranked {
 impl Ranking {
     /// Ranks the hits, best first. A text with no keyword and too little similarity is not a hit.
     pub(crate) fn order(&self, hits: Vec<Fused>, note_of: impl Fn(u64) -> Option<Note>, now: Timestamp) -> Vec<Ranked> {
-        let ranked =
-            hits.into_iter().filter(|hit| self.finds(hit)).filter_map(|hit| Some(self.bent(&hit, note_of(hit.id)?, now)));
+        let ranked = hits
+            .into_iter()
+            .filter(|hit| hit.is_hit(self.cosine_min))
+            .filter_map(|hit| Some(self.bent(&hit, note_of(hit.id)?, now)));
         let mut ranked: Vec<Ranked> = ranked.collect();
         ranked.sort_by(|left, right| right.score.total_cmp(&left.score).then(right.number.cmp(&left.number)));
         ranked
-    }
-
-    /// Whether a text is a hit by itself: by a keyword or by enough similarity. Neighbours lift hits but do not make them.
-    pub(crate) fn finds(&self, hit: &Fused) -> bool {
-        hit.keyword > 0.0 || hit.cosine.is_some_and(|cosine| cosine >= self.cosine_min)
     }
 
     fn bent(&self, hit: &Fused, note: Note, now: Timestamp) -> Ranked {

@@ -77,6 +77,14 @@ impl KeywordIndex {
         Ok(parts.search(text, limit, filter.unwrap_or(&|_| true))?)
     }
 
+    /// The highest score that a text could have for a query. The best real score divided by it says how much of the query the
+    /// texts cover.
+    pub fn ceiling(&self, text: &str) -> Result<f32, KeywordError> {
+        let state = self.read();
+        let tails: Vec<&Tail> = std::iter::once(&state.active).chain(state.frozen.as_deref()).collect();
+        Ok(Parts { tails: &tails, committed: &state.committed }.ceiling(text)?)
+    }
+
     /// The scores of these items, as [`KeywordIndex::search`] gives them. Items without a word of the query are left out.
     pub fn scores(&self, text: &str, ids: &[u64]) -> Result<Vec<Hit>, KeywordError> {
         let ids: HashSet<u64> = ids.iter().copied().collect();

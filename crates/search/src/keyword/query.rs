@@ -88,6 +88,20 @@ impl Parts<'_> {
         Ok(weighted)
     }
 
+    /// The score that a text with every word of the query would have at most. A word that no text has counts as a rare one.
+    pub(super) fn ceiling(&self, text: &str) -> Result<f32, TantivyError> {
+        let (documents, words) = self.totals();
+        let average = words as f32 / documents.max(1) as f32;
+        let mut ceiling = 0.0;
+        for (text, weight) in query_terms(text) {
+            let committed = self.committed.searcher.doc_freq(&Term::from_field_text(self.committed.words, &text))?;
+            let frequency = committed + self.tails.iter().map(|tail| tail.document_frequency(&text)).sum::<u64>();
+            let bm25 = Bm25Weight::for_one_term_without_explain(frequency, documents, average).boost_by(weight);
+            ceiling += bm25.max_score();
+        }
+        Ok(ceiling)
+    }
+
     fn search_committed(&self, terms: &[Weighted], top: &mut Top, accept: &dyn Fn(u64) -> bool) -> Result<(), TantivyError> {
         let mut clauses: Vec<(Occur, Box<dyn Query>)> = Vec::with_capacity(terms.len());
         let mut statistics = Statistics { totals: self.totals(), frequencies: HashMap::with_capacity(terms.len()) };

@@ -193,6 +193,12 @@ impl VectorIndex {
         (query.dimension() == self.dimension()).then(|| cosine(row, query.0.row()))
     }
 
+    /// The cosine of two vectors of the index.
+    pub fn similarity_of(&self, one: u64, other: u64) -> Option<f32> {
+        let row = |id: u64| self.rows.row(*self.slots.get(&id)?);
+        Some(cosine(row(one)?, row(other)?))
+    }
+
     /// Whether `id` has a vector here.
     pub fn contains(&self, id: u64) -> bool {
         self.slots.contains_key(&id)
