@@ -183,7 +183,9 @@ fn threads(workers: usize) -> Result<Runtime> {
 }
 
 /// Runs `work` to completion. Does not wait for a thread that is still blocked on stdin.
-fn on<T>(runtime: Runtime, work: impl Future<Output = Result<T>>) -> Result<T> {
+fn on<T>(runtime: Runtime, work: impl Future<Output = Result<T>> + 'static) -> Result<T> {
+    // Boxed, because the compiler would write everything that is called from here once for each kind of runtime.
+    let work: std::pin::Pin<Box<dyn Future<Output = Result<T>>>> = Box::pin(work);
     let outcome = runtime.block_on(work);
     runtime.shutdown_background();
     outcome
