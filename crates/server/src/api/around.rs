@@ -6,7 +6,7 @@ use std::panic::AssertUnwindSafe;
 use axum::extract::{Request, State};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
-use base::{Error, RequestId};
+use base::{Error, Kind, RequestId};
 use futures_util::FutureExt;
 use http::{HeaderValue, Method, StatusCode, header};
 use mcp::codes::Cause;
@@ -28,7 +28,10 @@ pub(super) async fn around(State(state): State<Shared>, request: Request, next: 
 
 /// Answers an unknown path with 404, including `/.well-known/oauth-*`, which clients probe.
 pub(crate) async fn no_such_route(State(state): State<Shared>, request: Request) -> Response {
-    surround(&state, request, async |_| ApiError::not_found("route; see `GET /api/openapi.json`").into_response()).await
+    surround(&state, request, async |_| {
+        ApiError::new(Kind::NotFound, "no such route; see `GET /api/openapi.json`").into_response()
+    })
+    .await
 }
 
 /// Answers a method that the path does not support. The router adds `Allow`.
