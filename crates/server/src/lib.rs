@@ -2,7 +2,6 @@
 //!
 //! [`Server::start`] returns when the server is ready. [`Server::stop`] finishes running calls and closes the store.
 
-mod addresses;
 mod api;
 mod background;
 mod backup;
@@ -10,6 +9,7 @@ mod body;
 mod catalogues;
 mod checkpoints;
 mod config;
+mod counted;
 mod data_folder;
 mod dispatch;
 mod doors;
@@ -22,7 +22,6 @@ mod in_flight;
 mod janitor;
 mod linger;
 mod listen;
-mod listeners;
 mod listing;
 mod metrics;
 mod patience;

@@ -5,7 +5,7 @@ use std::num::NonZero;
 use std::sync::Arc;
 use std::time::Duration;
 
-use base::limits::LOGINS_PER_ADDRESS_AT_ONCE;
+use base::limits::{LISTENERS_PER_CALLER_MAX, LOGINS_PER_ADDRESS_AT_ONCE};
 use base::secret::SecretHash;
 use base::{Error, Kind, Result};
 use guard::{Guard, Swept, Vocabulary};
@@ -14,15 +14,14 @@ use store::{Store, StoreConfig};
 use tokio::sync::watch;
 use tools::{Catalogue, Changes, Services};
 
-use crate::addresses::Addresses;
 use crate::background::Background;
 use crate::catalogues::Catalogues;
 use crate::checkpoints::{self, Checkpoints};
 use crate::config::Config;
+use crate::counted::Counted;
 use crate::data_folder::DataFolder;
 use crate::hooks::{Bus, Courier, Relay, Subscriber};
 use crate::hosts::{Hosts, host_of_url};
-use crate::listeners::Listeners;
 use crate::listing::Listings;
 use crate::metrics::Metrics;
 use crate::readiness::Readiness;
@@ -247,8 +246,8 @@ fn make_state(
         catalogues,
         services,
         listings: Listings::new(),
-        listeners: Listeners::default(),
-        logins: Addresses::new(LOGINS_PER_ADDRESS_AT_ONCE),
+        listeners: Counted::new(LISTENERS_PER_CALLER_MAX),
+        logins: Counted::new(LOGINS_PER_ADDRESS_AT_ONCE),
         bus: Bus::new(subscribers, metrics.hook_panics()),
         courier: Courier::new(&config.allow_webhook_nets),
         metrics,
