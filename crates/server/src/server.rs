@@ -24,11 +24,10 @@ use crate::hooks::{Bus, Courier, Relay, Subscriber};
 use crate::hosts::{Hosts, host_of_url};
 use crate::listing::Listings;
 use crate::metrics::Metrics;
-use crate::readiness::Readiness;
 use crate::refusals::RefusalLog;
 use crate::server_file::{ServerFile, find_running};
 use crate::state::{RootRule, Shared, State};
-use crate::{embedding, first_start, janitor, listen, routes};
+use crate::{api, background, embedding, first_start, listen};
 
 /// A running server.
 pub struct Server {
@@ -85,12 +84,12 @@ impl Server {
         };
         let around = Surroundings { folder: &folder, local_url: &local_url, metrics, stopping: stopping.clone() };
         let state = make_state(&config, guard, catalogues, services, around)?;
-        let router = routes::router(Arc::clone(&state));
+        let router = api::router(Arc::clone(&state));
         // Before the first answer, so that every answered client finds the file.
         folder.write_server_file(&server_file)?;
         let mut background = Background::default();
         background.start("accept loop", listen::serve(listener, router, Arc::clone(&state), stopping.clone()));
-        background.start("cleanup", janitor::sweep_hourly(Arc::clone(&state), stopping.clone()));
+        background.start("cleanup", background::sweep_hourly(Arc::clone(&state), stopping.clone()));
         background.start("late records", late_records(Arc::clone(&state), stopping.clone()));
         background.start("embedder", embedding::run(Arc::clone(&state), stopping.clone()));
         let every = Duration::from_secs(u64::from(config.audit_checkpoint_minutes) * 60);
@@ -142,7 +141,7 @@ impl Server {
         let _ = self.stop.send(true);
         self.background.drain().await;
         self.state.guard.write_last_records().await;
-        janitor::record_counted(&self.state, true).await;
+        background::record_counted(&self.state, true).await;
         self.store.close().await;
     }
 }
@@ -251,7 +250,7 @@ fn make_state(
         bus: Bus::new(subscribers, metrics.hook_panics()),
         courier: Courier::new(&config.allow_webhook_nets),
         metrics,
-        readiness: Readiness::default(),
+        readiness: api::Readiness::default(),
         hosts,
         refusal_log: RefusalLog::default(),
         metrics_token: config.metrics_token.as_deref().map(SecretHash::of),

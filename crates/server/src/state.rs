@@ -11,6 +11,7 @@ use guard::Guard;
 use mcp::reply::ServerInfo;
 use tools::Services;
 
+use crate::api::Readiness;
 use crate::catalogues::{Catalogues, Menu};
 use crate::checkpoints::Checkpoints;
 use crate::counted::Counted;
@@ -18,7 +19,6 @@ use crate::hooks::{Bus, Courier};
 use crate::hosts::Hosts;
 use crate::listing::Listings;
 use crate::metrics::Metrics;
-use crate::readiness::Readiness;
 use crate::refusals::RefusalLog;
 
 /// The parts of one server. Shared as `Arc<State>`.

@@ -1,7 +1,5 @@
 //! `toolcrib audit`: lists, exports, verifies and prunes the audit trail, and manages its signing keys.
 
-mod actor;
-mod belongs;
 mod filter;
 mod follow;
 mod prune;
