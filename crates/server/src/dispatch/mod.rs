@@ -135,7 +135,7 @@ impl<'a> Dispatch<'a> {
             state: &arrival.state,
             caller: &arrival.caller,
             id: &arrival.id,
-            transport: Transport::Http(&arrival.headers),
+            transport: Transport(&arrival.headers),
             events: arrival.events.as_ref(),
             under_way: &arrival.under_way,
             answered: &arrival.answered,
