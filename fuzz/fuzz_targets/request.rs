@@ -10,13 +10,12 @@ fuzz_target!(|body: &[u8]| {
     let limits = base::limits::Limits::default();
     let Ok(Incoming::One(Message::Request(request))) = mcp::message::parse(body, &limits) else { return };
     let mut headers = HeaderMap::new();
-    let _ = admit(&request, Transport::Http(&headers));
-    let _ = admit(&request, Transport::Stdio);
+    let _ = admit(&request, Transport(&headers));
     headers.insert("mcp-protocol-version", HeaderValue::from_static("2026-07-28"));
     if let Ok(method) = HeaderValue::from_str(&request.method) {
         headers.insert("mcp-method", method);
     }
-    if let Ok(admitted) = admit(&request, Transport::Http(&headers)) {
+    if let Ok(admitted) = admit(&request, Transport(&headers)) {
         assert_eq!(admitted.method.name(), request.method);
         let _ = admitted.params.arguments();
         let _ = admitted.params.input_responses();

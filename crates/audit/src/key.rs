@@ -1,9 +1,11 @@
 //! Ed25519 keys and signatures, and the names of keys.
 //!
 //! A signature is checked as RFC 8032 describes without the cofactor: `s` is below the group's order, and the encoding of
-//! `[s]B - [k]A` equals `R` byte for byte. Keys and `R`s of small order are refused too. OpenSSL accepts the same signatures apart
-//! from the small orders, so other verifiers can agree with this one. Signatures are not checked in batches: for some that the
-//! owner of a key crafted, a batch gives another result than a single check, and single checks are fast enough.
+//! `[s]B - [k]A` equals `R` byte for byte. Keys and `R`s of small order are refused too. OpenSSL accepts the same signatures,
+//! and also some of small order. So other verifiers can agree with this one.
+//!
+//! Each signature is checked alone. The owner of a key can craft signatures for which a check in batches gives another result, and
+//! single checks are fast enough.
 
 use base::secret::random_bytes;
 use base64::Engine;

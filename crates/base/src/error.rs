@@ -129,6 +129,11 @@ impl Error {
         Self::new(Kind::InvalidParams, message).with("parameter", parameter)
     }
 
+    /// An error about something that does not exist, with its noun for programs (`project`).
+    pub fn not_found(noun: &str, message: impl Into<Cow<'static, str>>) -> Self {
+        Self::new(Kind::NotFound, message).with("missing", noun)
+    }
+
     /// An internal error. The details go to the log only.
     pub fn internal(log: impl std::fmt::Display) -> Self {
         Self::new(Kind::Internal, Kind::Internal.redacted_message()).logged(log)
@@ -179,6 +184,11 @@ impl Error {
     /// The additional message for the log, if there is one.
     pub fn log(&self) -> Option<&str> {
         self.0.log.as_deref()
+    }
+
+    /// The noun of what does not exist, if that is the error and it was given.
+    pub fn missing(&self) -> Option<&str> {
+        self.0.data.get("missing").and_then(Value::as_str)
     }
 
     /// The structured fields for the caller.

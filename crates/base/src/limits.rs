@@ -115,7 +115,7 @@ pub const SWEEP_ROWS_MAX: u32 = 500;
 /// When the server cleans up expired credentials: first this long after its start, then at this interval.
 pub const SWEEP_SECONDS: (u64, u64) = (60, 60 * 60);
 /// Open `subscriptions/listen` streams of one credential. Each costs a connection and a task.
-pub const LISTENERS_PER_CALLER_MAX: u32 = 16;
+pub const LISTENERS_PER_CALLER_MAX: usize = 16;
 /// How often an idle `subscriptions/listen` stream checks whether its credential has expired.
 pub const LISTENER_LOOK_SECONDS: u64 = 20;
 /// `Retry-After` for a caller with too many such streams. One may have ended by then.

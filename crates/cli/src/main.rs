@@ -19,7 +19,6 @@ mod logging;
 mod opening;
 mod output;
 mod person;
-mod prompt;
 mod refusal;
 mod workplace;
 

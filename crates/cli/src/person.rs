@@ -1,22 +1,26 @@
 //! Commands that need a person's login instead of a key. They use the login that `toolcrib login` stored, or log in with an email
 //! and password for this command only.
 
-use std::io::ErrorKind;
+use std::io::{BufRead, ErrorKind, IsTerminal, Read, Write};
 use std::path::PathBuf;
 
 use anyhow::{Context, Result, bail};
 use clap::Args;
+use rustix::termios::{LocalModes, OptionalActions, Termios, tcgetattr, tcsetattr};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 
 use crate::client::{Api, ApiError, Login, post_public};
+use crate::commands::serve::Signals;
 use crate::commands::user::read_password;
 use crate::output;
-use crate::{environment, files, prompt};
+use crate::{environment, files};
 
 /// Minimum length of a password, in characters.
 const PASSWORD_CHARS_MIN: usize = 12;
+/// Maximum length of an answer.
+const ANSWER_BYTES_MAX: u64 = 4_096;
 
 /// The person to log in as.
 #[derive(Args, Clone, Debug)]
@@ -91,14 +95,14 @@ impl PersonArgs {
             let email = self.email.clone().context("--password-stdin needs --email")?;
             return Ok((email, read_password(std::io::stdin().lock())?));
         }
-        if !prompt::is_possible() {
+        if !can_ask() {
             bail!("{}", self.no_terminal(url));
         }
         let email = match &self.email {
             Some(email) => email.clone(),
-            None => prompt::ask(&format!("Email at {url}")).await?,
+            None => ask(&format!("Email at {url}")).await?,
         };
-        let password = prompt::ask_secret(&format!("Password for {email}")).await?;
+        let password = ask_secret(&format!("Password for {email}")).await?;
         Ok((email, password))
     }
 }
@@ -114,7 +118,7 @@ impl Person {
 
 /// Fails if there is neither a terminal to ask for a new password nor `--password-stdin`.
 pub(crate) fn check_password_source(password_stdin: bool) -> Result<()> {
-    if password_stdin || prompt::is_possible() {
+    if password_stdin || can_ask() {
         return Ok(());
     }
     bail!("no terminal to ask for a password; write it to stdin and pass --password-stdin")
@@ -122,14 +126,14 @@ pub(crate) fn check_password_source(password_stdin: bool) -> Result<()> {
 
 /// Reads a new password: asks twice at a terminal without echo, or reads the first line of stdin.
 pub(crate) async fn new_password() -> Result<String> {
-    if !prompt::is_possible() {
+    if !can_ask() {
         return read_password(std::io::stdin().lock());
     }
-    let password = prompt::ask_secret(&format!("Password ({PASSWORD_CHARS_MIN} or more characters)")).await?;
+    let password = ask_secret(&format!("Password ({PASSWORD_CHARS_MIN} or more characters)")).await?;
     if password.chars().count() < PASSWORD_CHARS_MIN {
         bail!("the password is too short; it needs {PASSWORD_CHARS_MIN} or more characters");
     }
-    if prompt::ask_secret("Repeat the password").await? != password {
+    if ask_secret("Repeat the password").await? != password {
         bail!("the passwords differ; nothing was changed, try again");
     }
     Ok(password)
@@ -190,4 +194,65 @@ fn path_of(url: &str) -> Result<PathBuf> {
     let digest = base::secret::hex(&Sha256::digest(url.as_bytes()));
     let name = format!("login-{}.json", digest.get(..16).unwrap_or(&digest));
     Ok(environment::state_folder()?.join(name))
+}
+
+/// Whether stdin and stderr are terminals, so that a person can be asked.
+fn can_ask() -> bool {
+    std::io::stdin().is_terminal() && std::io::stderr().is_terminal()
+}
+
+/// Asks for a line.
+async fn ask(question: &str) -> Result<String> {
+    answer(question, Signals::listen()?).await
+}
+
+/// Asks for a line without echo.
+async fn ask_secret(question: &str) -> Result<String> {
+    // Catch signals first: one must not stop this process while echo is off.
+    let signals = Signals::listen()?;
+    let hidden = Hidden::start()?;
+    let answer = answer(question, signals).await;
+    drop(hidden);
+    // The line break was not echoed either.
+    output::tell("");
+    answer
+}
+
+async fn answer(question: &str, mut signals: Signals) -> Result<String> {
+    let mut terminal = std::io::stderr();
+    write!(terminal, "{question}: ").and_then(|()| terminal.flush()).context("cannot write to the terminal")?;
+    let reading = tokio::task::spawn_blocking(|| {
+        let mut line = String::new();
+        std::io::stdin().lock().take(ANSWER_BYTES_MAX).read_line(&mut line).map(|_| line)
+    });
+    let line = tokio::select! {
+        line = reading => line.context("cannot read from the terminal")?.context("cannot read from the terminal")?,
+        () = signals.wait() => bail!("interrupted"),
+    };
+    let answer = line.trim_end_matches(['\n', '\r']);
+    if answer.is_empty() {
+        bail!("no answer to `{question}`");
+    }
+    Ok(answer.to_owned())
+}
+
+/// Turns echo off until it is dropped.
+struct Hidden(Termios);
+
+impl Hidden {
+    fn start() -> Result<Self> {
+        let before = tcgetattr(std::io::stdin()).context("cannot turn off echo at this terminal")?;
+        let mut hiding = before.clone();
+        hiding.local_modes.remove(LocalModes::ECHO);
+        tcsetattr(std::io::stdin(), OptionalActions::Now, &hiding).context("cannot turn off echo at this terminal")?;
+        Ok(Self(before))
+    }
+}
+
+impl Drop for Hidden {
+    fn drop(&mut self) {
+        if let Err(error) = tcsetattr(std::io::stdin(), OptionalActions::Now, &self.0) {
+            output::tell(&format!("warning: cannot turn echo back on ({error}); run `stty echo`"));
+        }
+    }
 }

@@ -62,7 +62,7 @@ impl ApiError {
                 "the key lacks a scope or project; create another with `toolcrib key add NAME --scope SCOPE`, or use the \
                  instance admin's key on the server's machine"
             }
-            StatusCode::NOT_FOUND => return self.missing().map(|noun| format!("run `toolcrib {noun} list`")),
+            StatusCode::NOT_FOUND => return self.list_command().map(|command| format!("run `toolcrib {command}`")),
             StatusCode::TOO_MANY_REQUESTS => {
                 return Some(format!("wait {} s and try again", self.retry_after.as_deref().unwrap_or("a few")));
             }
@@ -72,10 +72,12 @@ impl ApiError {
         Some(text.to_owned())
     }
 
-    /// The noun that was not found, if a command lists such nouns.
-    fn missing(&self) -> Option<&'static str> {
-        let (_, what) = self.body.get("error")?.as_str()?.split_once("no such ")?;
-        LISTED.into_iter().find(|noun| what.split([',', ' ']).next() == Some(noun))
+    /// The command that lists what exists, if the error names what is missing.
+    fn list_command(&self) -> Option<String> {
+        match self.body.get("missing")?.as_str()? {
+            "signing key" => Some("audit keys".to_owned()),
+            noun => LISTED.contains(&noun).then(|| format!("{noun} list")),
+        }
     }
 }
 
@@ -132,9 +134,19 @@ mod tests {
             says(403, json!({"error": "this needs the scope `keys:write`"}))
                 .contains("`keys:write` (403)\nhint: the key lacks a scope or project")
         );
-        assert_eq!(says(404, json!({"error": "no such project"})), "no such project (404)\nhint: run `toolcrib project list`");
-        assert!(says(404, json!({"error": "there is no such agent, or it is disabled"})).contains("`toolcrib agent list`"));
+        assert_eq!(
+            says(404, json!({"error": "no such project", "missing": "project"})),
+            "no such project (404)\nhint: run `toolcrib project list`"
+        );
+        assert!(
+            says(404, json!({"error": "there is no such agent, or it is disabled", "missing": "agent"}))
+                .contains("`toolcrib agent list`")
+        );
+        assert!(
+            says(404, json!({"error": "no such signing key", "missing": "signing key"})).contains("run `toolcrib audit keys`")
+        );
         assert_eq!(says(404, json!({"error": "no such page"})), "no such page (404)");
+        assert_eq!(says(404, json!({"error": "no such event", "missing": "event"})), "no such event (404)");
         assert_eq!(says(429, Value::Null), "Too Many Requests (429)\nhint: wait 3 s and try again");
         assert!(says(503, Value::Null).contains("toolcrib doctor"));
     }

@@ -96,6 +96,13 @@ impl Workplace {
         if self.json { output::print_json(answer) } else { output::print(&output::facts(output::unwrapped(answer))) }
     }
 
+    /// Prints a response with a secret (`what`) that cannot be fetched again.
+    pub(crate) fn print_once(&self, answer: &Value, what: &str) -> Result<()> {
+        self.print(answer)?;
+        output::tell(&format!("The {what} is shown only once; save it now."));
+        Ok(())
+    }
+
     /// Prints a response: its JSON with `--json`, else `text`.
     pub(crate) fn print_as(&self, answer: &Value, text: impl FnOnce() -> String) -> Result<()> {
         match (self.json, answer) {
@@ -138,6 +145,12 @@ impl Workplace {
     /// Looks up an id in the org's list `member`. `named` is an id, or the value of the field `label`.
     pub(crate) async fn id_of(&self, member: &str, prefix: &str, label: &str, named: &str) -> Result<String> {
         self.id_in(&self.path(&format!("/{member}")), member, prefix, &[label], named).await
+    }
+
+    /// The API path of a row in the org's list `member`. The row is looked up like an id in [`Self::id_of`].
+    pub(crate) async fn path_to(&self, member: &str, prefix: &str, label: &str, named: &str) -> Result<String> {
+        let id = self.id_of(member, prefix, label, named).await?;
+        Ok(self.path(&format!("/{member}/{}", encode(&id))))
     }
 
     /// Looks up an id in the list at `path`. `named` is an id, or the value of a field in `labels`; the first field that matches any

@@ -143,7 +143,7 @@ impl Access {
     /// Refuses an unknown project, and one that the key does not cover. Another org's project is unknown.
     pub(crate) fn require_project_in(&self, tx: &mut OrgTx<'_, '_>, project: &ProjectId) -> Result<()> {
         if tx.first(tenants::sql::PROJECT_EXISTS, &params![project], |_| Ok(()))?.is_none() {
-            return Err(Error::new(Kind::NotFound, format!("there is no project `{project}`")));
+            return Err(Error::not_found("project", format!("there is no project `{project}`")));
         }
         self.require_project(project)
     }
@@ -279,5 +279,5 @@ impl Guard {
 }
 
 fn no_such_org() -> Error {
-    Error::new(Kind::NotFound, "no such org")
+    Error::not_found("org", "no such org")
 }

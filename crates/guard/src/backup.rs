@@ -3,12 +3,12 @@
 use std::borrow::Cow;
 use std::collections::HashMap;
 
-use audit::{Checkpoint, Entry, Event, Jwk, Jwks, Verifier, VerifyingKey};
+use audit::{Checkpoint, Jwk, Jwks, Verifier};
 use base::{Error, Kind, OrgId, Result, Timestamp};
 use store::Param;
 use store::backup::{Section, SectionKind, Visitor};
 
-use crate::audit::place_of;
+use crate::audit::{EntryRow, entry_from_row, jwk_of, place_of};
 use crate::master::MasterKey;
 use crate::vault::Vault;
 
@@ -114,12 +114,10 @@ impl BackupCheck {
         if let (Some((_, vault)), Some(sealed), Some(id)) = (&self.master, row.maybe("sealed_seed")?, OrgId::parse(org)) {
             vault.open(&place_of(&id, kid), sealed).map_err(|_| wrong_key())?;
         }
-        let key = VerifyingKey::parse(row.text("public_key")?).ok_or_else(|| damaged("invalid public key"))?;
-        let jwk = Jwk::new(key, Timestamp::from_ms(row.int("created_at")?));
-        let jwk = match row.maybe_int("revoked_at")? {
-            Some(at) => jwk.revoked(Timestamp::from_ms(at), row.maybe("revoked_reason")?.map(str::to_owned)),
-            None => jwk,
-        };
+        let reason = row.maybe("revoked_reason")?.map(str::to_owned);
+        let revoked = row.maybe_int("revoked_at")?.map(|at| (Timestamp::from_ms(at), reason));
+        let jwk = jwk_of(row.text("public_key")?, Timestamp::from_ms(row.int("created_at")?), revoked);
+        let jwk = jwk.ok_or_else(|| damaged("invalid public key"))?;
         self.keys.entry(org.to_owned()).or_default().push(jwk);
         Ok(())
     }
@@ -131,28 +129,7 @@ impl BackupCheck {
             let verifier = self.verifier(org);
             self.following = Some((org.to_owned(), verifier));
         }
-        let text = |name| row.text(name).map(Cow::Borrowed);
-        let maybe = |name| Ok::<_, Error>(row.maybe(name)?.map(Cow::Borrowed));
-        let event = Event {
-            id: text("id")?,
-            workspace: text("org_id")?,
-            occurred_at: Timestamp::from_ms(row.int("occurred_at")?),
-            event_type: text("event_type")?,
-            actor_type: text("actor_type")?,
-            actor_id: maybe("actor_id")?,
-            entity_type: maybe("entity_type")?,
-            entity_id: maybe("entity_id")?,
-            request_id: maybe("request_id")?,
-            payload: text("payload")?,
-        };
-        let entry = Entry {
-            event,
-            sequence: row.int("sequence")?.unsigned_abs(),
-            prev_hash: text("prev_hash")?,
-            entry_hash: text("entry_hash")?,
-            signature: text("signature")?,
-            kid: text("kid")?,
-        };
+        let entry = entry_from_row(org, row)?;
         if let Some((_, verifier)) = &mut self.following {
             verifier.push(&entry);
         }
@@ -295,6 +272,20 @@ impl<'p> Texts<'_, 'p> {
 
     fn int(&self, name: &str) -> Result<i64> {
         self.maybe_int(name)?.ok_or_else(|| damaged("a value is missing"))
+    }
+}
+
+impl<'p> EntryRow<'p> for Texts<'_, 'p> {
+    fn text(&self, column: &str) -> Result<Cow<'p, str>> {
+        self.text(column).map(Cow::Borrowed)
+    }
+
+    fn maybe(&self, column: &str) -> Result<Option<Cow<'p, str>>> {
+        Ok(self.maybe(column)?.map(Cow::Borrowed))
+    }
+
+    fn int(&self, column: &str) -> Result<i64> {
+        self.int(column)
     }
 }
 

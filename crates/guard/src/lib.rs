@@ -53,5 +53,5 @@ pub use sessions::{NewSession, OpenedSession, Session, SessionOutcome, SessionSt
 pub use spec::{Capability, Effect, Spec};
 pub use store::Change;
 pub use sweep::Swept;
-pub use tenants::{NewProject, Org, Orgs, Project, ProjectChange, Projects, org_slug};
+pub use tenants::{NewProject, Org, Orgs, Project, ProjectChange, Projects};
 pub use users::{Login, NewUser, Role, User, UserChange, Users};

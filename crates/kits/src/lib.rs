@@ -29,7 +29,6 @@ mod brick;
 mod brick_changes;
 mod error;
 mod input;
-mod key;
 mod kit;
 mod kit_changes;
 mod readiness;

@@ -1,3 +1,5 @@
+//! What every answer carries: its request's id and its slot.
+//!
 //! An answer keeps its request's slot until the kernel has taken its last byte. A client that sends requests without reading the
 //! answers runs out of slots, and the server does not run out of memory.
 
@@ -7,9 +9,20 @@ use std::task::{Context, Poll, ready};
 
 use axum::body::Body;
 use axum::response::Response;
+use base::RequestId;
 use bytes::Bytes;
 use guard::UnderWay;
+use http::{HeaderName, HeaderValue};
 use http_body::{Frame, SizeHint};
+
+const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
+
+/// Adds the request's id to an answer. Logs and the audit trail use the same id.
+pub(crate) fn stamp<B>(response: &mut http::Response<B>, id: &RequestId) {
+    if let Ok(value) = HeaderValue::from_str(id.as_str()) {
+        response.headers_mut().insert(REQUEST_ID, value);
+    }
+}
 
 /// The same answer, which keeps `under_way` until it is sent or dropped.
 pub(crate) fn until_sent(response: Response, under_way: Arc<UnderWay>) -> Response {

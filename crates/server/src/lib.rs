@@ -2,7 +2,6 @@
 //!
 //! [`Server::start`] returns when the server is ready. [`Server::stop`] finishes running calls and closes the store.
 
-mod addresses;
 mod api;
 mod background;
 mod backup;
@@ -10,6 +9,7 @@ mod body;
 mod catalogues;
 mod checkpoints;
 mod config;
+mod counted;
 mod data_folder;
 mod dispatch;
 mod doors;
@@ -19,21 +19,16 @@ mod folder_lock;
 mod hooks;
 mod hosts;
 mod in_flight;
-mod janitor;
 mod linger;
 mod listen;
-mod listeners;
 mod listing;
 mod metrics;
 mod patience;
 mod pipeline;
 mod private;
-mod readiness;
 mod record;
 mod refusals;
-mod request_id;
 mod restoring;
-mod routes;
 mod server;
 mod server_file;
 mod state;

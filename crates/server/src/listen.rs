@@ -19,7 +19,7 @@ use tokio::sync::{Semaphore, watch};
 use tokio::task::JoinSet;
 use tower::ServiceExt;
 
-use crate::addresses::Addresses;
+use crate::counted::Counted;
 use crate::doors::{self, Entrance};
 use crate::linger;
 use crate::patience::Patient;
@@ -43,7 +43,7 @@ pub(crate) async fn serve(listener: TcpListener, router: Router, state: Shared, 
     let graceful = GracefulShutdown::new();
     let mut connections = JoinSet::new();
     let places = Arc::new(Semaphore::new(state.limits.connections_max.clamp(1, Semaphore::MAX_PERMITS)));
-    let addresses = Addresses::new(state.limits.connections_per_address_max);
+    let addresses = Counted::new(state.limits.connections_per_address_max);
     loop {
         // Beyond the limit, connections wait in the kernel's queue.
         let next = async {
@@ -61,7 +61,7 @@ pub(crate) async fn serve(listener: TcpListener, router: Router, state: Shared, 
             Ok((stream, address)) => {
                 // Connections from a trusted proxy belong to many clients, so they are not limited.
                 let is_proxy = state.trusted_proxies.iter().any(|proxy| proxy.contains(address.ip()));
-                let of_address = addresses.enter(address.ip());
+                let of_address = addresses.enter_from(address.ip());
                 if of_address.is_none() && !is_proxy {
                     turn_away(&stream);
                     state.metrics.turned_away();

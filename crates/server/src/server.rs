@@ -5,7 +5,7 @@ use std::num::NonZero;
 use std::sync::Arc;
 use std::time::Duration;
 
-use base::limits::LOGINS_PER_ADDRESS_AT_ONCE;
+use base::limits::{LISTENERS_PER_CALLER_MAX, LOGINS_PER_ADDRESS_AT_ONCE};
 use base::secret::SecretHash;
 use base::{Error, Kind, Result};
 use guard::{Guard, Swept, Vocabulary};
@@ -14,22 +14,20 @@ use store::{Store, StoreConfig};
 use tokio::sync::watch;
 use tools::{Catalogue, Changes, Services};
 
-use crate::addresses::Addresses;
 use crate::background::Background;
 use crate::catalogues::Catalogues;
 use crate::checkpoints::{self, Checkpoints};
 use crate::config::Config;
+use crate::counted::Counted;
 use crate::data_folder::DataFolder;
 use crate::hooks::{Bus, Courier, Relay, Subscriber};
 use crate::hosts::{Hosts, host_of_url};
-use crate::listeners::Listeners;
 use crate::listing::Listings;
 use crate::metrics::Metrics;
-use crate::readiness::Readiness;
 use crate::refusals::RefusalLog;
 use crate::server_file::{ServerFile, find_running};
 use crate::state::{RootRule, Shared, State};
-use crate::{embedding, first_start, janitor, listen, routes};
+use crate::{api, background, embedding, first_start, listen};
 
 /// A running server.
 pub struct Server {
@@ -86,12 +84,12 @@ impl Server {
         };
         let around = Surroundings { folder: &folder, local_url: &local_url, metrics, stopping: stopping.clone() };
         let state = make_state(&config, guard, catalogues, services, around)?;
-        let router = routes::router(Arc::clone(&state));
+        let router = api::router(Arc::clone(&state));
         // Before the first answer, so that every answered client finds the file.
         folder.write_server_file(&server_file)?;
         let mut background = Background::default();
         background.start("accept loop", listen::serve(listener, router, Arc::clone(&state), stopping.clone()));
-        background.start("cleanup", janitor::sweep_hourly(Arc::clone(&state), stopping.clone()));
+        background.start("cleanup", background::sweep_hourly(Arc::clone(&state), stopping.clone()));
         background.start("late records", late_records(Arc::clone(&state), stopping.clone()));
         background.start("embedder", embedding::run(Arc::clone(&state), stopping.clone()));
         let every = Duration::from_secs(u64::from(config.audit_checkpoint_minutes) * 60);
@@ -143,7 +141,7 @@ impl Server {
         let _ = self.stop.send(true);
         self.background.drain().await;
         self.state.guard.write_last_records().await;
-        janitor::record_counted(&self.state, true).await;
+        background::record_counted(&self.state, true).await;
         self.store.close().await;
     }
 }
@@ -247,12 +245,12 @@ fn make_state(
         catalogues,
         services,
         listings: Listings::new(),
-        listeners: Listeners::default(),
-        logins: Addresses::new(LOGINS_PER_ADDRESS_AT_ONCE),
+        listeners: Counted::new(LISTENERS_PER_CALLER_MAX),
+        logins: Counted::new(LOGINS_PER_ADDRESS_AT_ONCE),
         bus: Bus::new(subscribers, metrics.hook_panics()),
         courier: Courier::new(&config.allow_webhook_nets),
         metrics,
-        readiness: Readiness::default(),
+        readiness: api::Readiness::default(),
         hosts,
         refusal_log: RefusalLog::default(),
         metrics_token: config.metrics_token.as_deref().map(SecretHash::of),

@@ -1,5 +1,6 @@
 //! The state shared by all request handlers.
 
+use std::net::IpAddr;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -10,15 +11,14 @@ use guard::Guard;
 use mcp::reply::ServerInfo;
 use tools::Services;
 
-use crate::addresses::Addresses;
+use crate::api::Readiness;
 use crate::catalogues::{Catalogues, Menu};
 use crate::checkpoints::Checkpoints;
+use crate::counted::Counted;
 use crate::hooks::{Bus, Courier};
 use crate::hosts::Hosts;
-use crate::listeners::Listeners;
 use crate::listing::Listings;
 use crate::metrics::Metrics;
-use crate::readiness::Readiness;
 use crate::refusals::RefusalLog;
 
 /// The parts of one server. Shared as `Arc<State>`.
@@ -27,9 +27,10 @@ pub(crate) struct State {
     pub(crate) catalogues: Arc<Catalogues>,
     pub(crate) services: Services,
     pub(crate) listings: Listings,
-    pub(crate) listeners: Listeners,
+    /// Open subscription streams, by session or agent. Each stream costs a connection and a task.
+    pub(crate) listeners: Counted<String>,
     /// Logins in progress, by address.
-    pub(crate) logins: Addresses,
+    pub(crate) logins: Counted<IpAddr>,
     pub(crate) metrics: Arc<Metrics>,
     pub(crate) readiness: Readiness,
     pub(crate) bus: Bus,

@@ -1,9 +1,10 @@
-//! A list of tools, and lookup of a tool by any of its names.
+//! A list of tools, lookup of a tool by any of its names, and the trait for sources of more tools.
 
 use std::collections::{HashMap, HashSet};
+use std::pin::Pin;
 use std::sync::Arc;
 
-use base::{Error, Kind, Result};
+use base::{Error, Kind, OrgId, Result};
 
 use crate::shelf::{EmptyShelf, Shelf};
 use crate::tool::Registered;
@@ -95,6 +96,26 @@ impl Catalogue {
     pub fn canonical(&self, name: &str) -> Option<&str> {
         self.find(name).ok().map(|tool| &*tool.spec().name)
     }
+}
+
+/// A kind of registration that provides tools to an org.
+pub trait Source: Send + Sync {
+    /// The tools that `org` gets from this source. `seen` is the version of an earlier offer, and `None` as the answer means
+    /// that the offer has not changed. The server asks again only after the org's change number has moved, so every change to
+    /// an offer must move that number.
+    fn offer<'a>(&'a self, org: &'a OrgId, seen: Option<u64>) -> Offering<'a>;
+}
+
+/// The future of an offer.
+pub type Offering<'a> = Pin<Box<dyn Future<Output = Result<Option<Offer>>> + Send + 'a>>;
+
+/// The tools of one source.
+#[derive(Clone, Debug, Default)]
+pub struct Offer {
+    /// A version that changes whenever the tools change.
+    pub version: u64,
+    /// The tools, in the order they were registered.
+    pub tools: Vec<Arc<Registered>>,
 }
 
 #[cfg(test)]

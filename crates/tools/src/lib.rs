@@ -15,13 +15,11 @@ mod request_state;
 mod rows;
 mod schema;
 mod shelf;
-mod source;
 mod tool;
 mod workshop;
 
-pub use catalogue::Catalogue;
+pub use catalogue::{Catalogue, Offer, Offering, Source};
 pub use changes::{Change, Changes};
 pub use reply::{Answer, Reply};
 pub use shelf::{EmptyShelf, Shelf};
-pub use source::{Offer, Offering, Source};
 pub use tool::{Call, Exchange, Notify, Registered, Run, Running, Services, Tool};

@@ -42,6 +42,16 @@ pub(crate) fn line(text: &mut String, line: fmt::Arguments<'_>) {
     let _ = text.write_fmt(line);
 }
 
+/// A heading and one line per item, for clients that show their model only text. Empty if there are no items.
+pub(crate) fn table<T>(heading: &str, items: &[T], add_line: impl Fn(&mut String, &T)) -> String {
+    let mut text = String::new();
+    if !items.is_empty() {
+        text.push_str(heading);
+        items.iter().for_each(|item| add_line(&mut text, item));
+    }
+    text
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

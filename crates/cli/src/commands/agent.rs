@@ -136,7 +136,7 @@ pub(crate) async fn run(args: AgentArgs) -> Result<()> {
                 ("tool_names", names),
                 ("rate_limit", per_minute.map(rate)),
             ]);
-            print_secret(&place, &place.api.post(&place.path("/agents"), &body).await?)
+            place.print_once(&place.api.post(&place.path("/agents"), &body).await?, "secret")
         }
         Verb::Set { agent, scopes, tools, disable, enable, per_minute } => {
             let body = request_body([
@@ -148,10 +148,10 @@ pub(crate) async fn run(args: AgentArgs) -> Result<()> {
             place.print(&place.api.patch(&path(&place, &agent, "").await?, &body).await?)
         }
         Verb::Rotate { agent } => {
-            print_secret(&place, &place.api.post(&path(&place, &agent, "/rotate").await?, &json!({})).await?)
+            place.print_once(&place.api.post(&path(&place, &agent, "/rotate").await?, &json!({})).await?, "secret")
         }
         Verb::Remove { agent } => {
-            let id = id_of(&place, &agent).await?;
+            let id = place.id_of("agents", AgentId::PREFIX, "name", &agent).await?;
             place.api.delete(&place.path(&format!("/agents/{}", encode(&id)))).await?;
             place.print_as(&json!({ "removed": id }), || format!("removed {agent}"))
         }
@@ -204,19 +204,8 @@ fn rate(per_minute: u32) -> Value {
     json!({ "per_minute": per_minute })
 }
 
-fn print_secret(place: &Workplace, answer: &Value) -> Result<()> {
-    place.print(answer)?;
-    output::tell("The secret is shown only once; save it now.");
-    Ok(())
-}
-
-async fn id_of(place: &Workplace, agent: &str) -> Result<String> {
-    place.id_of("agents", AgentId::PREFIX, "name", agent).await
-}
-
 async fn path(place: &Workplace, agent: &str, rest: &str) -> Result<String> {
-    let id = id_of(place, agent).await?;
-    Ok(place.path(&format!("/agents/{}{rest}", encode(&id))))
+    Ok(place.path_to("agents", AgentId::PREFIX, "name", agent).await? + rest)
 }
 
 #[cfg(test)]

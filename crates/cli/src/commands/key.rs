@@ -8,7 +8,6 @@ use serde_json::{Value, json};
 use super::{ListArgs, request_body};
 use crate::client::{ApiError, encode};
 use crate::duration::parse_seconds;
-use crate::output;
 use crate::output::Column;
 use crate::workplace::{ClientArgs, ProjectArg, Workplace};
 
@@ -92,9 +91,7 @@ pub(crate) async fn run(args: KeyArgs) -> Result<()> {
                 ("agents", agent_ids(&place, agents).await?),
                 ("expiresAt", expires.as_deref().map(expiry).transpose()?),
             ]);
-            place.print(&place.api.post(&place.path("/keys"), &body).await?)?;
-            output::tell("The key is shown only once; save it now.");
-            Ok(())
+            place.print_once(&place.api.post(&place.path("/keys"), &body).await?, "key")
         }
         Verb::Revoke { which, cascade } => {
             let id = place.id_of("keys", KeyId::PREFIX, "name", &which).await?;

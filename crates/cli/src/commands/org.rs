@@ -6,7 +6,6 @@ use serde_json::json;
 
 use super::{ListArgs, OnOff, request_body};
 use crate::client::encode;
-use crate::output;
 use crate::output::Column;
 use crate::workplace::{ClientArgs, Workplace};
 
@@ -67,9 +66,7 @@ pub(crate) async fn run(args: OrgArgs) -> Result<()> {
         Verb::Add { name, graph } => {
             let plan = graph.map(|graph| json!({ "kg_enabled": graph.is_on() }));
             let answer = place.api.post("/api/orgs", &request_body([("name", Some(json!(name))), ("plan", plan)])).await?;
-            place.print(&answer)?;
-            output::tell("The key is shown only once; save it now.");
-            Ok(())
+            place.print_once(&answer, "key")
         }
         Verb::Set { which, name, graph } => {
             let plan = graph.map(|graph| json!({ "kg_enabled": graph.is_on() }));

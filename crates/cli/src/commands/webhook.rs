@@ -102,7 +102,7 @@ pub(crate) async fn run(args: WebhookArgs) -> Result<()> {
         Verb::Show { webhook } => place.print(&place.api.get(&path(&place, &webhook, "").await?).await?),
         Verb::Add { address, events } => {
             let body = request_body([("url", Some(json!(address))), ("events", (!events.is_empty()).then(|| json!(events)))]);
-            print_secret(&place, &place.api.post(&place.path("/webhooks"), &body).await?)
+            place.print_once(&place.api.post(&place.path("/webhooks"), &body).await?, "secret")
         }
         Verb::Set { webhook, address, events, disable, enable } => {
             let body = request_body([
@@ -113,7 +113,7 @@ pub(crate) async fn run(args: WebhookArgs) -> Result<()> {
             place.print(&place.api.patch(&path(&place, &webhook, "").await?, &body).await?)
         }
         Verb::Rotate { webhook } => {
-            print_secret(&place, &place.api.post(&path(&place, &webhook, "/rotate").await?, &json!({})).await?)
+            place.print_once(&place.api.post(&path(&place, &webhook, "/rotate").await?, &json!({})).await?, "secret")
         }
         Verb::DeadLetters { webhook, list } => {
             let path = path(&place, &webhook, "/dead-letters").await?;
@@ -131,24 +131,13 @@ pub(crate) async fn run(args: WebhookArgs) -> Result<()> {
             }
         }
         Verb::Remove { webhook } => {
-            let id = id_of(&place, &webhook).await?;
+            let id = place.id_of("webhooks", WebhookId::PREFIX, "url", &webhook).await?;
             place.api.delete(&place.path(&format!("/webhooks/{}", encode(&id)))).await?;
             place.print_as(&json!({ "removed": id }), || format!("removed {webhook}"))
         }
     }
 }
 
-fn print_secret(place: &Workplace, answer: &Value) -> Result<()> {
-    place.print(answer)?;
-    output::tell("The secret is shown only once; save it now.");
-    Ok(())
-}
-
-async fn id_of(place: &Workplace, webhook: &str) -> Result<String> {
-    place.id_of("webhooks", WebhookId::PREFIX, "url", webhook).await
-}
-
 async fn path(place: &Workplace, webhook: &str, rest: &str) -> Result<String> {
-    let id = id_of(place, webhook).await?;
-    Ok(place.path(&format!("/webhooks/{}{rest}", encode(&id))))
+    Ok(place.path_to("webhooks", WebhookId::PREFIX, "url", webhook).await? + rest)
 }

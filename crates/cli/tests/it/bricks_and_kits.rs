@@ -8,7 +8,7 @@ mod schemas;
 use serde_json::{Value, json};
 
 use crate::menu::TOOLS;
-use crate::support::{Agent, Reply, Session, Tenant};
+use crate::support::{Agent, Reply, Session, Tenant, members, text};
 
 /// A caller at either door. The seed describes the agent door; the session door must answer the same.
 enum DoorClient<'c> {
@@ -49,18 +49,6 @@ impl<'c> DoorClient<'c> {
             async |tool: &str, member: &str| self.payload(tool, json!({"limit": 100})).await[member].as_array().unwrap().len();
         (count("bricks.list", "bricks").await, count("kits.list", "kits").await)
     }
-}
-
-fn text(value: &Value) -> String {
-    value.as_str().unwrap_or_else(|| panic!("{value} is not a string")).to_owned()
-}
-
-/// The names of an object's members, sorted.
-fn members(value: &Value) -> Vec<&str> {
-    let members = value.as_object().unwrap_or_else(|| panic!("{value} is not an object"));
-    let mut names: Vec<_> = members.keys().map(String::as_str).collect();
-    names.sort_unstable();
-    names
 }
 
 /// The given names, sorted for comparison.

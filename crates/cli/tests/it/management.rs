@@ -16,26 +16,15 @@ mod speakers;
 mod users;
 mod whoami;
 
-use serde_json::Value;
+use crate::support::{Reply, members, text};
 
-use crate::support::Reply;
-
-/// The names of an object's members, sorted.
-fn members(value: &Value) -> Vec<&str> {
-    let members = value.as_object().unwrap_or_else(|| panic!("{value} is not an object"));
-    let mut names: Vec<_> = members.keys().map(String::as_str).collect();
-    names.sort_unstable();
-    names
-}
-
-fn text(value: &Value) -> String {
-    value.as_str().unwrap_or_else(|| panic!("{value} is not a string")).to_owned()
-}
-
-/// Asserts that the answer is an API error with this status and code.
+/// Asserts that the answer is an API error with this status and code. A 404 can name what is missing.
 #[track_caller]
 fn refused(reply: &Reply, status: u16, code: &str) {
-    let body = reply.expect(status);
+    let mut body = reply.expect(status);
+    if let Some(noun) = body.as_object_mut().and_then(|body| body.remove("missing")) {
+        assert!(status == 404 && !text(&noun).is_empty(), "{noun}: {body}");
+    }
     assert_eq!(members(&body), ["code", "error"], "{body}");
     assert_eq!(body["code"], code, "{body}");
     let words = text(&body["error"]);

@@ -304,7 +304,7 @@ impl Agents<'_> {
 pub(crate) fn require_in(tx: &mut OrgTx<'_, '_>, id: &AgentId) -> Result<()> {
     match tx.first(sql::GET, &params![id], |_| Ok(()))? {
         Some(()) => Ok(()),
-        None => Err(Error::new(Kind::NotFound, format!("there is no agent `{id}`"))),
+        None => Err(Error::not_found("agent", format!("there is no agent `{id}`"))),
     }
 }
 

@@ -45,13 +45,18 @@ impl AuditKey {
     }
 
     fn jwk(&self) -> Result<Jwk> {
-        let key = VerifyingKey::parse(&self.public_key).ok_or_else(|| Error::internal("invalid public key"))?;
-        let jwk = Jwk::new(key, self.created_at);
-        Ok(match self.revoked_at {
-            Some(at) => jwk.revoked(at, self.revoked_reason.clone()),
-            None => jwk,
-        })
+        let revoked = self.revoked_at.map(|at| (at, self.revoked_reason.clone()));
+        jwk_of(&self.public_key, self.created_at, revoked).ok_or_else(|| Error::internal("invalid public key"))
     }
+}
+
+/// A key as it is published. `revoked` is the time of its revocation, and the reason. `None` if the public key is invalid.
+pub(crate) fn jwk_of(public_key: &str, created_at: Timestamp, revoked: Option<(Timestamp, Option<String>)>) -> Option<Jwk> {
+    let jwk = Jwk::new(VerifyingKey::parse(public_key)?, created_at);
+    Some(match revoked {
+        Some((at, reason)) => jwk.revoked(at, reason),
+        None => jwk,
+    })
 }
 
 /// The vault's place for a private key.

@@ -8,7 +8,8 @@ use base::limits::AUDIT_LOOK_ROWS_MAX;
 use base::{Cursor, EventChoice, Page, PageRequest, Result, Timestamp};
 use store::{OrgTx, params};
 
-use super::read::{Audit, AuditEntry, entry_from_row};
+use super::entry::entry_from_row;
+use super::read::{Audit, AuditEntry};
 use super::sql;
 
 /// Which entries to list. `None` matches everything.
@@ -59,7 +60,7 @@ impl Audit<'_> {
         let org = *self.access.org();
         let (after, through) = (i64::try_from(number).unwrap_or(i64::MAX), i64::MAX);
         let params = params![after, through, rows];
-        self.access.rows.query(sql::AFTER, &params, |row| entry_from_row(&org, row)).await
+        self.access.rows.query(sql::AFTER, &params, |row| entry_from_row(org.to_string(), row)).await
     }
 
     /// A page of entries, newest first.
@@ -73,7 +74,7 @@ impl Audit<'_> {
         let limit = page.rows.saturating_add(1);
         let cursor_of = |entry: &AuditEntry| Cursor { created_at: entry.event.occurred_at, id: entry.sequence.to_string() };
         if filter.is_nothing() {
-            let entries = rows.query(sql::ENTRIES, &params![before, limit], |row| entry_from_row(&org, row)).await?;
+            let entries = rows.query(sql::ENTRIES, &params![before, limit], |row| entry_from_row(org.to_string(), row)).await?;
             return Ok(Page::from_rows(entries, page.rows, cursor_of));
         }
         let since = filter.since.unwrap_or(Timestamp::from_ms(i64::MIN));
@@ -129,7 +130,7 @@ impl Look<'_> {
         let since = floor.unwrap_or(*since);
         let params = params![*before, *event_type, actor, entity, request, since, *until, *limit, *at];
         let org = *tx.org();
-        let entries = tx.query(statement, &params, |row| entry_from_row(&org, row))?;
+        let entries = tx.query(statement, &params, |row| entry_from_row(org.to_string(), row))?;
         Ok(Found { entries, floor })
     }
 

@@ -1,12 +1,12 @@
 //! Reads the whole trail: for an export, for verification, and for a checkpoint.
 
-use std::borrow::Cow;
 use std::sync::Arc;
 
 use audit::{Checkpoint, Report, Verifier};
 use base::{Error, EventKind, Kind, OrgId, Result};
-use store::{OrgStore, OrgTx, Row, params};
+use store::{OrgStore, OrgTx, params};
 
+use super::entry::entry_from_row;
 use super::event::Event;
 use super::ledger::Ledger;
 use super::sql;
@@ -59,7 +59,7 @@ impl Audit<'_> {
         let (after, through) = (clamped(next.saturating_sub(1)), clamped(last));
         let org = *self.access.org();
         let chunk = params![after, through, CHUNK_ROWS];
-        let entries = self.access.rows.query(sql::AFTER, &chunk, |row| entry_from_row(&org, row)).await?;
+        let entries = self.access.rows.query(sql::AFTER, &chunk, |row| entry_from_row(org.to_string(), row)).await?;
         // The gap is legitimate, but it would look like tampering.
         if entries.first().is_none_or(|entry| entry.sequence != next) && self.access.rows.read(Extent::read).await?.next > next {
             return Err(Error::new(Kind::Unavailable, "entries were removed by retention in the meantime; start again"));
@@ -130,32 +130,6 @@ async fn checkpoint(ledger: &Arc<Ledger>, rows: &OrgStore) -> Result<Checkpoint>
         ledger.with_active_key(tx, |key, size, head| Ok(Checkpoint::sign(org.as_str(), size, head, at, key)))
     });
     write.await
-}
-
-/// An entry of `org`'s trail.
-pub(super) fn entry_from_row(org: &OrgId, row: &Row<'_>) -> Result<AuditEntry> {
-    let text = |name| row.get::<String>(name).map(Cow::Owned);
-    let maybe = |name| Ok::<_, Error>(row.get::<Option<String>>(name)?.map(Cow::Owned));
-    let event = audit::Event {
-        id: text("id")?,
-        workspace: Cow::Owned(org.to_string()),
-        occurred_at: row.get("occurred_at")?,
-        event_type: text("event_type")?,
-        actor_type: text("actor_type")?,
-        actor_id: maybe("actor_id")?,
-        entity_type: maybe("entity_type")?,
-        entity_id: maybe("entity_id")?,
-        request_id: maybe("request_id")?,
-        payload: text("payload")?,
-    };
-    Ok(AuditEntry {
-        event,
-        sequence: row.get::<i64>("sequence")?.unsigned_abs(),
-        prev_hash: text("prev_hash")?,
-        entry_hash: text("entry_hash")?,
-        signature: text("signature")?,
-        kid: text("kid")?,
-    })
 }
 
 fn clamped(sequence: u64) -> i64 {

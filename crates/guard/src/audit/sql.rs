@@ -25,10 +25,6 @@ pub(crate) const REVOKE_KEY: &str = "UPDATE audit_keys SET revoked_at = ?3, revo
 pub(crate) const KEYS: &str = "SELECT kid, public_key, created_at, retired_at, revoked_at, revoked_reason FROM audit_keys
      WHERE org_id = ?1 ORDER BY created_at, kid";
 
-pub(crate) const AFTER: &str = "SELECT sequence, id, occurred_at, event_type, actor_type, actor_id, entity_type, entity_id,
-            request_id, payload, prev_hash, entry_hash, signature, kid
-     FROM audit_events WHERE org_id = ?1 AND sequence > ?2 AND sequence <= ?3 ORDER BY sequence LIMIT ?4";
-
 /// The latest time in the trail. It may not be the time of the last entry, because the nodes' clocks differ.
 pub(crate) const LATEST: &str = "SELECT max(occurred_at) AS latest FROM audit_events WHERE org_id = ?1";
 
@@ -61,13 +57,16 @@ pub(crate) const DELETE_THROUGH: &str = "DELETE FROM audit_events WHERE org_id =
 
 pub(crate) const LAST: &str = "SELECT sequence, entry_hash FROM audit_events WHERE org_id = ?1 ORDER BY sequence DESC LIMIT 1";
 
-/// An entry's columns.
+/// The columns that `entry_from_row` needs.
 macro_rules! columns {
     () => {
         "SELECT sequence, id, occurred_at, event_type, actor_type, actor_id, entity_type, entity_id,
                 request_id, payload, prev_hash, entry_hash, signature, kid FROM audit_events WHERE org_id = ?1 AND "
     };
 }
+
+/// Entries after a sequence number, up to another one, oldest first.
+pub(crate) const AFTER: &str = concat!(columns!(), "sequence > ?2 AND sequence <= ?3 ORDER BY sequence LIMIT ?4");
 
 /// Entries, newest first.
 pub(crate) const ENTRIES: &str = concat!(columns!(), "sequence < ?2 ORDER BY sequence DESC LIMIT ?3");

@@ -3,7 +3,6 @@
 //! The change number is read before the rows, so a cached caller never counts as newer than its rows.
 
 mod agent;
-mod forbidden;
 mod key;
 mod session;
 pub(crate) mod sql;

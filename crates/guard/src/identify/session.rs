@@ -4,15 +4,16 @@ use std::sync::Arc;
 
 use base::secret::SecretHash;
 use base::{
-    Actor, AgentId, Allowlist, KeyId, OrgId, Principal, ProjectView, RequestId, ScopeSet, SessionId, Timestamp, ToolNames,
+    Actor, AgentId, Allowlist, EventKind, KeyId, OrgId, Principal, ProjectView, RequestId, ScopeSet, SessionId, Timestamp,
+    ToolNames,
 };
 use policy::Compiled;
 use store::params;
 
-use super::forbidden::Knock;
 use super::key::KeyRow;
 use super::{Caller, CredentialKey, Presented, bearer, project_from_row, sql};
 use crate::agents::Bounds;
+use crate::audit::{By, Event};
 use crate::guard::Guard;
 use crate::keys::{AgentCover, ProjectCover};
 use crate::refusal::Refusal;
@@ -209,5 +210,40 @@ impl Guard {
             allowance: self.rates.allowance(&org, &key.bucket_name, self.key_rate()),
             policies,
         }
+    }
+}
+
+/// A request with a valid key at a session's door. A 403 is audited in the trail of the session's org, because somebody tried its
+/// session id. The holder of a key must not be able to fill another org's trail. So each refusal is charged to the key's rate limit,
+/// and only some per minute are audited. The others are counted.
+struct Knock {
+    by: By,
+    /// The key's org, and the name of its rate bucket.
+    charged: (OrgId, String),
+    /// The session's org.
+    org: OrgId,
+    session: SessionId,
+}
+
+impl Knock {
+    fn new(presented: &Presented, org: &OrgId, session: &SessionId, request: RequestId) -> Self {
+        let charged = match presented {
+            Presented::InstanceAdmin(_) => (*org, super::INSTANCE_BUCKET.to_owned()),
+            Presented::Key(key) => (key.org, key.bucket_name()),
+        };
+        Self { by: By::presented(presented, request), charged, org: *org, session: *session }
+    }
+}
+
+impl Guard {
+    /// Refuses a request and audits or counts the refusal. It is charged to the key's rate limit; an exhausted limit changes nothing.
+    async fn record_forbidden(&self, knock: &Knock, why: &'static str) -> Refusal {
+        let (org, bucket) = &knock.charged;
+        if let Err(Refusal::Failed(error)) = self.rates.allowance(org, bucket, self.key_rate()).take(1).await {
+            return Refusal::Failed(error);
+        }
+        let event = Event::new(EventKind::DoorForbidden, "session", knock.session).with("reason", why);
+        let noted = self.note_forbidden(&self.rows_of(&knock.org), &knock.by, event).await;
+        noted.map_or_else(Refusal::Failed, |()| Refusal::Forbidden)
     }
 }

@@ -322,7 +322,7 @@ fn end_in(
 /// An agent with a project may only run there.
 fn check_agent(agents_project: Option<Option<String>>, project: &ProjectId) -> Result<()> {
     match agents_project {
-        None => Err(Error::new(Kind::NotFound, "there is no such agent, or it is disabled")),
+        None => Err(Error::not_found("agent", "there is no such agent, or it is disabled")),
         Some(Some(other)) if other != project.as_str() => {
             Err(Error::new(Kind::InvalidParams, "the agent belongs to another project"))
         }

@@ -5,7 +5,7 @@ mod projects;
 pub(crate) mod sql;
 
 pub(crate) use orgs::checked_name;
-pub use orgs::{Org, Orgs, org_slug};
+pub use orgs::{Org, Orgs};
 pub use projects::{NewProject, Project, ProjectChange, Projects};
 
 use base::{PageRequest, Timestamp};

@@ -150,7 +150,7 @@ impl Orgs<'_> {
 }
 
 /// The name in lower case, with one dash for every run of characters other than ASCII letters and digits.
-pub fn org_slug(name: &str) -> String {
+fn org_slug(name: &str) -> String {
     let mut slug = String::new();
     for word in name.split(|c: char| !c.is_ascii_alphanumeric()).filter(|word| !word.is_empty()) {
         if !slug.is_empty() {

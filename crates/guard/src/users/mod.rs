@@ -1,7 +1,6 @@
 //! Console users, each with a role in one org.
 
 mod login;
-mod password;
 pub(crate) mod sql;
 
 use base::limits::EMAIL_CHARS_MAX;

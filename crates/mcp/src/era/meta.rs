@@ -21,16 +21,21 @@ const LOG_LEVEL: &str = "io.modelcontextprotocol/logLevel";
 /// The content of `_meta`, after the rules of the era were checked.
 #[derive(Clone, Debug, Default)]
 pub struct Meta<'a> {
-    /// The client's description of itself (`{name, version, …}`): for logs, never for decisions.
-    pub client: Option<&'a RawValue>,
     /// The client's capabilities. Legacy requests declare none.
     pub capabilities: ClientCapabilities,
     /// The token for progress notifications, if the client wants any. It is echoed verbatim, like an id.
     pub progress: Option<Id<'a>>,
     /// The minimum level of log messages that the client wants for this request. Absent means none.
     pub log_level: Option<LogLevel>,
-    /// The client's trace context, safe to forward in a header.
-    pub trace: Trace<'a>,
+    trace: RawTrace<'a>,
+}
+
+/// `traceparent`, `tracestate` and `baggage` as the client sent them.
+#[derive(Clone, Copy, Debug, Default)]
+struct RawTrace<'a> {
+    parent: Option<&'a RawValue>,
+    state: Option<&'a RawValue>,
+    baggage: Option<&'a RawValue>,
 }
 
 /// W3C trace context. Values that are malformed or unsafe in a header are dropped.
@@ -83,9 +88,7 @@ pub(super) struct RawMeta<'a> {
     client: Option<&'a RawValue>,
     log_level: Option<&'a RawValue>,
     progress: Option<&'a RawValue>,
-    traceparent: Option<&'a RawValue>,
-    tracestate: Option<&'a RawValue>,
-    baggage: Option<&'a RawValue>,
+    trace: RawTrace<'a>,
 }
 
 impl<'a> RawMeta<'a> {
@@ -93,12 +96,12 @@ impl<'a> RawMeta<'a> {
     pub(super) fn read(raw: Option<&'a RawValue>) -> Self {
         const NAMES: [&str; 8] =
             [VERSION, CAPABILITIES, CLIENT, LOG_LEVEL, "progressToken", "traceparent", "tracestate", "baggage"];
-        let Some(Ok([version, capabilities, client, log_level, progress, traceparent, tracestate, baggage])) =
+        let Some(Ok([version, capabilities, client, log_level, progress, parent, state, baggage])) =
             raw.map(|raw| object::members(raw.get(), &NAMES))
         else {
             return Self::default();
         };
-        Self { version, capabilities, client, log_level, progress, traceparent, tracestate, baggage }
+        Self { version, capabilities, client, log_level, progress, trace: RawTrace { parent, state, baggage } }
     }
 
     /// Whether the request claims to be modern.
@@ -114,11 +117,10 @@ impl<'a> RawMeta<'a> {
     /// The readable members, for a legacy request.
     pub(super) fn lenient(&self) -> Meta<'a> {
         Meta {
-            client: self.client,
             capabilities: ClientCapabilities::default(),
             progress: self.progress.and_then(Id::legal),
             log_level: self.log_level.and_then(object::text).and_then(|word| LogLevel::parse(&word)),
-            trace: self.trace(),
+            trace: self.trace,
         }
     }
 
@@ -134,22 +136,20 @@ impl<'a> RawMeta<'a> {
             Some(word) => Some(LogLevel::parse(&word).ok_or_else(|| level.must_be("a log level"))?),
             None => None,
         };
-        Ok(Meta {
-            client: Member::new(CLIENT, self.client).optional_object()?,
-            capabilities: declared,
-            progress,
-            log_level,
-            trace: self.trace(),
-        })
+        Member::new(CLIENT, self.client).optional_object()?;
+        Ok(Meta { capabilities: declared, progress, log_level, trace: self.trace })
     }
+}
 
-    fn trace(&self) -> Trace<'a> {
+impl<'a> Meta<'a> {
+    /// The client's trace context, safe to forward in a header. It is checked here, because few calls forward it.
+    pub fn trace(&self) -> Trace<'a> {
         let read = |raw: Option<&'a RawValue>, bytes_max: usize| {
             raw.and_then(object::text).filter(|value| value.len() <= bytes_max && value.bytes().all(is_header_safe))
         };
-        let parent = read(self.traceparent, 55).filter(|value| is_traceparent(value));
-        let state = parent.as_ref().and_then(|_| read(self.tracestate, 512));
-        Trace { parent, state, baggage: read(self.baggage, 8_192) }
+        let parent = read(self.trace.parent, 55).filter(|value| is_traceparent(value));
+        let state = parent.as_ref().and_then(|_| read(self.trace.state, 512));
+        Trace { parent, state, baggage: read(self.trace.baggage, 8_192) }
     }
 }
 
@@ -195,7 +195,7 @@ mod tests {
             assert!(!is_traceparent(bad), "{bad}");
         }
         assert!(!is_traceparent(&parent.to_uppercase()));
-        let split = read(r#"{"traceparent":"00-bad","tracestate":"a=1","baggage":"a\r\nb"}"#).lenient().trace;
+        let split = read(r#"{"traceparent":"00-bad","tracestate":"a=1","baggage":"a\r\nb"}"#).lenient().trace();
         assert_eq!(split, Trace::default());
     }
 

@@ -32,41 +32,23 @@ pub enum Era {
     Modern,
 }
 
-impl Era {
-    /// The word in metrics and logs.
-    pub const fn word(self) -> &'static str {
-        match self {
-            Era::Legacy => "legacy",
-            Era::Modern => "modern",
-        }
-    }
-}
-
-/// The transport of a request. Only HTTP has headers to check.
+/// The HTTP headers of a request.
 #[derive(Clone, Copy, Debug)]
-pub enum Transport<'h> {
-    /// A POST with these headers.
-    Http(&'h HeaderMap),
-    /// A line of stdio.
-    Stdio,
-}
+pub struct Transport<'h>(pub &'h HeaderMap);
 
 impl Transport<'_> {
     /// The era according to the headers alone. It decides how to answer an unreadable body, and a modern batch is refused as a
     /// whole.
     pub fn era(self) -> Era {
-        match self {
-            Transport::Http(headers) if headers::name_modern(headers) => Era::Modern,
-            Transport::Http(_) | Transport::Stdio => Era::Legacy,
-        }
+        if headers::name_modern(self.0) { Era::Modern } else { Era::Legacy }
     }
 
     /// The revision that decides how a failed request of `era` is answered.
     pub fn revision(self, era: Era) -> Revision {
-        match (era, self) {
-            (Era::Modern, _) => Revision::Modern,
-            (Era::Legacy, Transport::Http(headers)) if headers::name_late(headers) => Revision::Late,
-            (Era::Legacy, _) => Revision::Early,
+        match era {
+            Era::Modern => Revision::Modern,
+            Era::Legacy if headers::name_late(self.0) => Revision::Late,
+            Era::Legacy => Revision::Early,
         }
     }
 }
@@ -96,8 +78,14 @@ pub struct Refused {
 /// Checks a request against the rules of its era.
 ///
 /// # Errors
-/// In this order: unreadable `params`; on modern requests the protocol version's header, the version, `_meta` and the
-/// method's header; an unknown method; on modern requests the name's header.
+/// The first of these problems:
+///
+/// 1. `params` cannot be read.
+/// 2. Modern: the protocol version in `_meta` is malformed, its header is missing or differs from it, or it is not supported.
+/// 3. Modern: the header with the method is missing or differs from the body.
+/// 4. The method is unknown.
+/// 5. Modern: `_meta` lacks a required member, or a member is malformed.
+/// 6. Modern: the header with the name of a tool, prompt or resource is missing or differs from the body.
 pub fn admit<'a>(request: &Request<'a>, transport: Transport<'_>) -> Result<Admitted<'a>, Refused> {
     let header_era = transport.era();
     let params = Params::read(request.params).map_err(|error| Refused { era: header_era, fault: error.into() })?;
@@ -134,25 +122,17 @@ fn admit_modern<'a>(
     transport: Transport<'_>,
 ) -> Result<Admitted<'a>, Fault> {
     let named = raw_meta.version().map_err(Fault::meta)?;
-    if let Transport::Http(headers) = transport {
-        let header = headers::version(headers, named.as_deref())?;
-        if !version::SUPPORTED_MODERN.contains(&header) {
-            return Err(Fault::version(header));
-        }
-    } else if let Some(named) = &named
-        && !version::SUPPORTED_MODERN.contains(&&**named)
-    {
-        return Err(Fault::version(named));
+    let header = headers::version(transport.0, named.as_deref())?;
+    if !version::SUPPORTED_MODERN.contains(&header) {
+        return Err(Fault::version(header));
     }
-    if let Transport::Http(headers) = transport {
-        headers::method(headers, &request.method)?;
-    }
+    headers::method(transport.0, &request.method)?;
     let method = find(&request.method, Era::Modern)?;
     let meta = raw_meta.strict().map_err(Fault::meta)?;
-    if let (Transport::Http(headers), Some(member)) = (transport, method.named_by()) {
+    if let Some(member) = method.named_by() {
         // If a request names nothing, its method refuses it, because the method may have to record that.
         let name = if member == "uri" { params.uri() } else { params.name() };
-        name.map_or(Ok(()), |name| headers::name(headers, &name))?;
+        name.map_or(Ok(()), |name| headers::name(transport.0, &name))?;
     }
     Ok(Admitted { era: Era::Modern, method, params, meta })
 }

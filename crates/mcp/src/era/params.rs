@@ -33,11 +33,6 @@ impl<'a> Params<'a> {
         Ok(Self { raw, meta, name, uri, arguments, cursor, input_responses, request_state })
     }
 
-    /// The whole object.
-    pub fn raw(&self) -> Option<&'a RawValue> {
-        self.raw
-    }
-
     /// Members that only one method has.
     pub fn members<const N: usize>(&self, names: &[&'static str; N]) -> Result<[Member<'a>; N], Error> {
         let found = object::members(self.raw.map_or("{}", RawValue::get), names).map_err(|_| unreadable())?;

@@ -80,15 +80,14 @@ impl ToolHeaders {
         self.0.iter().filter_map(said).collect()
     }
 
-    /// Checks a call's headers against its arguments. Stdio has no headers to check.
+    /// Checks a call's headers against its arguments.
     ///
     /// # Errors
     /// A header is missing although its argument is present, is malformed, or does not match.
     pub fn check(&self, transport: Transport<'_>, arguments: Option<&Value>) -> Result<(), Fault> {
-        let Transport::Http(header_map) = transport else { return Ok(()) };
         for binding @ Binding { header, shown, .. } in &self.0 {
             let value = binding.value(arguments);
-            let said = headers::single(header_map, header.as_str())?;
+            let said = headers::single(transport.0, header.as_str())?;
             match (value, said) {
                 (None, None) => {}
                 (Some(_), None) => return Err(Fault::header(shown, "is missing")),
@@ -166,15 +165,14 @@ mod tests {
         let map: HeaderMap =
             headers.iter().map(|(name, value)| (name.parse().unwrap(), HeaderValue::from_static(value))).collect();
         let compiled = ToolHeaders::of(&schema).unwrap();
-        assert!(compiled.check(Transport::Stdio, Some(&arguments)).is_ok());
         let own: HeaderMap = compiled
             .of_arguments(Some(&arguments))
             .into_iter()
             .map(|(name, value)| (name, HeaderValue::from_bytes(value.as_bytes()).unwrap()))
             .collect();
         let plain = own.values().all(|value| value.to_str().is_ok());
-        assert!(!plain || compiled.check(Transport::Http(&own), Some(&arguments)).is_ok(), "what it says of itself passes");
-        compiled.check(Transport::Http(&map), Some(&arguments)).err().map(|fault| fault.error().message().to_owned())
+        assert!(!plain || compiled.check(Transport(&own), Some(&arguments)).is_ok(), "what it says of itself passes");
+        compiled.check(Transport(&map), Some(&arguments)).err().map(|fault| fault.error().message().to_owned())
     }
 
     #[test]

@@ -33,8 +33,8 @@ pub enum Revision {
     Modern,
 }
 
-/// Whether a version in a header means a modern request: ours, any later date, or something that is not a date, which only the
-/// modern rules refuse.
+/// Whether a version in a header means a modern request. That is our own version or any later date. Something that is not a date
+/// counts as modern too, because only the modern rules refuse it.
 pub(super) fn is_modern(version: &str) -> bool {
     !is_date(version) || version >= MODERN
 }

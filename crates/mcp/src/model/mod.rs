@@ -27,7 +27,7 @@ pub use notices::{Cancelled, Log, Notice, Progress};
 pub use prompts::{GetPromptParams, GetPromptResult, Prompt, PromptArgument, PromptMessage};
 pub use resources::{ReadResult, Resource, ResourceTemplate};
 pub use subscriptions::{Filter, ListenParams};
-pub use tools::{CallParams, CallResult, Tool, ToolAnnotations};
+pub use tools::{CallResult, Tool, ToolAnnotations};
 
 /// Text that is static or made at run time.
 pub type Text = Cow<'static, str>;

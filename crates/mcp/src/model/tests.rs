@@ -144,10 +144,6 @@ fn results_of_calls() {
         expect![[r#"{"content":[{"type":"text","text":"two kits"}],"structuredContent":{"kits":[1,2]}}"#]],
     );
     check(
-        &CallResult::json(&json!({"a": "\"b\""})).unwrap(),
-        expect![[r#"{"content":[{"type":"text","text":"{\"a\":\"\\\"b\\\"\"}"}],"structuredContent":{"a":"\"b\""}}"#]],
-    );
-    check(
         &CallResult::failed("no such file", &json!({"error": {"kind": "not_found"}})),
         expect![[
             r#"{"content":[{"type":"text","text":"no such file"}],"structuredContent":{"error":{"kind":"not_found"}},"isError":true}"#
@@ -184,24 +180,24 @@ fn questions() {
 
 #[test]
 fn answers() {
-    let read = CallParams::read(&params(
+    let params_with_answers = params(
         r#"{"name":"t","inputResponses":{"who":{"action":"accept","content":{"name":"Ada"},"extra":1},"bad":12345,
             "why":{"role":"assistant","model":"m","content":{"type":"text","text":"because"}},
             "many":{"role":"assistant","model":"m","content":[{"type":"text","text":"a"},{"type":"image"},{"type":"text","text":"b"}]},
             "where":{"roots":[{"uri":"file:///a","name":"A"},{"uri":"file:///\u0062"}]}},"requestState":"s"}"#,
-    ))
-    .unwrap();
-    assert_eq!(read.request_state.as_deref(), Some("s"));
-    let who = read.responses.elicited("who").unwrap().unwrap();
+    );
+    assert_eq!(params_with_answers.request_state().unwrap().as_deref(), Some("s"));
+    let read = InputResponses::read(&params_with_answers).unwrap();
+    let who = read.elicited("who").unwrap().unwrap();
     assert_eq!((who.action, who.content["name"].as_str()), (Action::Accept, Some("Ada")));
-    assert_eq!(read.responses.sampled("why").unwrap().unwrap().text(), "because");
-    assert_eq!(read.responses.sampled("many").unwrap().unwrap().text(), "a\nb");
-    assert_eq!(read.responses.roots("where").unwrap().unwrap().roots[1].uri, "file:///b");
-    assert!(read.responses.elicited("missing").unwrap().is_none());
-    assert_eq!(read.responses.elicited("bad").unwrap_err().data()["parameter"], "inputResponses");
-    assert!(CallParams::read(&params(r#"{"name":"t"}"#)).unwrap().responses.is_empty());
-    assert!(CallParams::read(&params(r#"{"name":"t","arguments":[]}"#)).is_err());
-    assert!(CallParams::read(&params(r#"{"name":"t","inputResponses":null}"#)).is_err());
+    assert_eq!(read.sampled("why").unwrap().unwrap().text(), "because");
+    assert_eq!(read.sampled("many").unwrap().unwrap().text(), "a\nb");
+    assert_eq!(read.roots("where").unwrap().unwrap().roots[1].uri, "file:///b");
+    assert!(read.elicited("missing").unwrap().is_none());
+    assert_eq!(read.elicited("bad").unwrap_err().data()["parameter"], "inputResponses");
+    assert!(InputResponses::read(&params(r#"{"name":"t"}"#)).unwrap().is_empty());
+    assert!(params(r#"{"name":"t","arguments":[]}"#).arguments().is_err());
+    assert!(InputResponses::read(&params(r#"{"name":"t","inputResponses":null}"#)).is_err());
 }
 
 #[test]

@@ -7,8 +7,7 @@ use serde::Serialize;
 use serde_json::Value;
 use serde_json::value::{RawValue, to_raw_value};
 
-use crate::era::Params;
-use crate::model::{Content, InputResponses, Text};
+use crate::model::{Content, Text};
 
 /// One tool of the list. Serialise it once and keep the JSON, because schemas are large.
 #[derive(Clone, Debug, Serialize)]
@@ -49,31 +48,6 @@ pub struct ToolAnnotations {
     pub open_world_hint: Option<bool>,
 }
 
-/// The params of a call.
-#[derive(Clone, Debug)]
-pub struct CallParams<'a> {
-    /// The tool.
-    pub name: Cow<'a, str>,
-    /// Its arguments, not parsed yet. Absent means none.
-    pub arguments: Option<&'a RawValue>,
-    /// Answers to the questions of an earlier attempt.
-    pub responses: InputResponses<'a>,
-    /// The state of those questions. Verify it before use.
-    pub request_state: Option<Cow<'a, str>>,
-}
-
-impl<'a> CallParams<'a> {
-    /// Reads a call.
-    pub fn read(params: &Params<'a>) -> Result<Self, Error> {
-        Ok(Self {
-            name: params.name()?,
-            arguments: params.arguments()?,
-            responses: InputResponses::read(params)?,
-            request_state: params.request_state()?,
-        })
-    }
-}
-
 /// The result of a call.
 #[derive(Clone, Debug, Default, Serialize)]
 #[serde(rename_all = "camelCase")]
@@ -98,13 +72,6 @@ impl CallResult {
     pub fn structured<T: Serialize>(text: impl Into<Text>, payload: &T) -> Result<Self, Error> {
         let payload = to_raw_value(payload).map_err(|error| Error::internal(format!("cannot serialise a payload: {error}")))?;
         Ok(Self { structured_content: Some(payload), ..Self::text(text) })
-    }
-
-    /// A typed payload whose JSON is also the text.
-    pub fn json<T: Serialize>(payload: &T) -> Result<Self, Error> {
-        let mut result = Self::structured("", payload)?;
-        result.content = result.structured_content.iter().map(|payload| Content::text(payload.get().to_owned())).collect();
-        Ok(result)
     }
 
     /// The same, with one more block of text.

@@ -6,7 +6,7 @@ use std::panic::AssertUnwindSafe;
 use axum::extract::{Request, State};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
-use base::{Error, RequestId};
+use base::{Error, Kind, RequestId};
 use futures_util::FutureExt;
 use http::{HeaderValue, Method, StatusCode, header};
 use mcp::codes::Cause;
@@ -14,8 +14,8 @@ use mcp::codes::Cause;
 use super::error::{ApiError, ForTheLog};
 use super::in_place::InPlace;
 use super::visit::Visit;
+use crate::in_flight;
 use crate::refusals::{why_unauthorized, without_quotes};
-use crate::request_id;
 use crate::state::Shared;
 
 /// The name of the management API in the metrics.
@@ -27,8 +27,11 @@ pub(super) async fn around(State(state): State<Shared>, request: Request, next: 
 }
 
 /// Answers an unknown path with 404, including `/.well-known/oauth-*`, which clients probe.
-pub(crate) async fn no_such_route(State(state): State<Shared>, request: Request) -> Response {
-    surround(&state, request, async |_| ApiError::not_found("route; see `GET /api/openapi.json`").into_response()).await
+pub(super) async fn no_such_route(State(state): State<Shared>, request: Request) -> Response {
+    surround(&state, request, async |_| {
+        ApiError::new(Kind::NotFound, "no such route; see `GET /api/openapi.json`").into_response()
+    })
+    .await
 }
 
 /// Answers a method that the path does not support. The router adds `Allow`.
@@ -72,7 +75,7 @@ async fn surround<F: Future<Output = Response>>(
         // Answers may hold secrets that are shown only once.
         response.headers_mut().insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
     }
-    request_id::stamp(&mut response, &id);
+    in_flight::stamp(&mut response, &id);
     response
 }
 

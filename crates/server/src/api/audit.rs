@@ -4,6 +4,7 @@ use axum::Json;
 use axum::body::Body as HttpBody;
 use axum::extract::State;
 use axum::response::{IntoResponse, Response};
+use base::Kind;
 use bytes::Bytes;
 use futures_util::stream;
 use guard::{Access, AuditEntry, AuditFilter};
@@ -272,7 +273,7 @@ async fn rotate(State(state): State<Shared>, access: Admitted<AuditWrite>, _: Qu
     let audit = state.guard.audit(&access)?;
     let kid = audit.rotate_key().await?;
     let key = audit.keys().await?.into_iter().find(|key| key.kid == kid);
-    key.map(|key| Json(AuditKeyAnswer { key: key.into() })).ok_or_else(|| ApiError::not_found("key"))
+    key.map(|key| Json(AuditKeyAnswer { key: key.into() })).ok_or_else(|| no_such_key(&kid))
 }
 
 /// Revokes a signing key. Anything it signs after that is invalid. The active key is rotated first.
@@ -293,7 +294,11 @@ async fn revoke(
 ) -> Result<Json<AuditKeyAnswer>> {
     let reason = why.reason.map(|reason| reason.0);
     let key = state.guard.audit(&access)?.revoke_key(kid.text(), reason.as_deref()).await?;
-    key.map(|key| Json(AuditKeyAnswer { key: key.into() })).ok_or_else(|| ApiError::not_found("key"))
+    key.map(|key| Json(AuditKeyAnswer { key: key.into() })).ok_or_else(|| no_such_key(kid.text()))
+}
+
+fn no_such_key(kid: &str) -> ApiError {
+    ApiError::new(Kind::NotFound, format!("no signing key `{kid}`")).with_missing("signing key")
 }
 
 /// Permanently removes the oldest entries. The removal is recorded, and the rest still verifies. Entries that a webhook has not

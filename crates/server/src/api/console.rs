@@ -72,7 +72,7 @@ async fn log_in(
     _: Query<Nothing>,
     PublicBody(request): PublicBody<LoginRequest>,
 ) -> Result<Response> {
-    let _under_way = state.logins.enter(address.ip()).ok_or(TOO_MANY_LOGINS)?;
+    let _under_way = state.logins.enter_from(address.ip()).ok_or(TOO_MANY_LOGINS)?;
     let login = state.guard.log_in(&request.email.0, request.password.0, &address.name(), id).await;
     let login = login.map_err(|refusal| match refusal {
         Refusal::Unauthorized => ApiError::unauthorized("wrong email or password"),

@@ -17,6 +17,7 @@ use super::kit_views::BlockerView;
 pub(crate) struct ApiError {
     cause: Cause,
     message: Cow<'static, str>,
+    missing: Option<Cow<'static, str>>,
     log: Option<String>,
     retry_after_seconds: Option<u64>,
     blockers: Option<Vec<BlockerView>>,
@@ -40,6 +41,9 @@ pub(super) struct ErrorBody {
     /// A stable code, for programs.
     #[schema(value_type = String)]
     code: Code,
+    /// The noun of what does not exist (`project`).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    missing: Option<Cow<'static, str>>,
 }
 
 /// The error body when a kit cannot be published.
@@ -68,7 +72,13 @@ pub(super) type Result<T, E = ApiError> = std::result::Result<T, E>;
 impl ApiError {
     /// An error for `cause`. The table of errors has its status and its code.
     pub(super) fn new(cause: impl Into<Cause>, message: impl Into<Cow<'static, str>>) -> Self {
-        Self { cause: cause.into(), message: message.into(), log: None, retry_after_seconds: None, blockers: None }
+        let (cause, message) = (cause.into(), message.into());
+        Self { cause, message, missing: None, log: None, retry_after_seconds: None, blockers: None }
+    }
+
+    /// Names what does not exist.
+    pub(super) fn with_missing(self, noun: &'static str) -> Self {
+        Self { missing: Some(noun.into()), ..self }
     }
 
     /// Adds the reasons why a kit cannot be published.
@@ -92,15 +102,16 @@ impl ApiError {
     }
 
     /// 404. An unknown id, a malformed id and an id of another org look the same to the caller.
-    pub(super) fn not_found(what: &str) -> Self {
-        Self::new(Kind::NotFound, format!("no such {what}"))
+    pub(super) fn not_found(noun: &'static str) -> Self {
+        Self::new(Kind::NotFound, format!("no such {noun}")).with_missing(noun)
     }
 }
 
 impl From<Error> for ApiError {
     fn from(error: Error) -> Self {
         let log = error.log().map(str::to_owned);
-        Self { log, ..Self::new(error.kind(), error.message().to_owned()) }
+        let missing = error.missing().map(|noun| Cow::Owned(noun.to_owned()));
+        Self { log, missing, ..Self::new(error.kind(), error.message().to_owned()) }
     }
 }
 
@@ -113,7 +124,7 @@ impl From<Refusal> for ApiError {
             // A management route refuses without a reason only if it needs the instance admin's key.
             Refusal::Forbidden => Self::forbidden("this needs the instance admin's key"),
             Refusal::ForbiddenTo(_, why) => Self::forbidden(why),
-            Refusal::SessionNotFound => Self::new(Cause::SessionNotFound, "no such session"),
+            Refusal::SessionNotFound => Self::new(Cause::SessionNotFound, "no such session").with_missing("session"),
             Refusal::SessionEnded => Self::new(Cause::SessionEnded, "session ended"),
             Refusal::TooManyRequests { retry_after_seconds, spent } => Self {
                 log: Some(spent.to_owned()),
@@ -135,7 +146,7 @@ impl IntoResponse for ApiError {
         let (error, code) = (self.message.clone().into_owned(), Code(self.cause));
         let mut response = match self.blockers {
             Some(blockers) => (entry.status, Json(BlockedBody { error, code, blockers })).into_response(),
-            None => (entry.status, Json(ErrorBody { error, code })).into_response(),
+            None => (entry.status, Json(ErrorBody { error, code, missing: self.missing })).into_response(),
         };
         let headers = response.headers_mut();
         if entry.status == StatusCode::UNAUTHORIZED {
@@ -179,6 +190,13 @@ mod tests {
             (refused.status().as_u16(), &refused.headers()["www-authenticate"]),
             (401, &HeaderValue::from_static("Bearer"))
         );
+    }
+
+    #[test]
+    fn a_404_names_what_is_missing() {
+        assert_eq!(ApiError::not_found("project").missing.as_deref(), Some("project"));
+        assert_eq!(ApiError::from(Error::not_found("agent", "x")).missing.as_deref(), Some("agent"));
+        assert_eq!(ApiError::from(Error::new(Kind::NotFound, "x")).missing, None);
     }
 
     #[test]

@@ -15,8 +15,7 @@ use super::document::Conflict;
 use super::error::Result;
 use super::extract::{Nothing, Query};
 use super::graph_views::EntityView;
-use super::in_project::InProject;
-use super::memory::{OfAgent, OfSession};
+use super::in_project::{Author, InProject, RollBack};
 use super::path::Id;
 use super::rights::GraphWrite;
 use super::wire::EntityId;
@@ -65,14 +64,6 @@ struct Merge {
     dry_run: Option<bool>,
 }
 
-/// The triplets to retract.
-#[derive(Deserialize, ToSchema)]
-#[serde(untagged, expecting = "give `agentId`, `sessionId` or both to select the triplets to roll back")]
-enum GraphRollBack {
-    Agent(OfAgent),
-    Session(OfSession),
-}
-
 /// Merges one entity into another. Facts about either are facts about both, until they are split.
 #[utoipa::path(
     post, path = "/api/org/{orgId}/projects/{projectId}/graph/entities/{entityId}/merge", operation_id = "mergeEntity",
@@ -115,26 +106,21 @@ async fn split(access: InProject<GraphWrite>, Id(id): Id<base::EntityId>, _: Que
 /// until none is left.
 #[utoipa::path(
     post, path = "/api/org/{orgId}/projects/{projectId}/graph/rollback", operation_id = "rollBackGraph", tag = "graph",
-    params(InProject<GraphWrite>), request_body = GraphRollBack,
+    params(InProject<GraphWrite>), request_body = RollBack,
     responses(
-        (status = 200, description = "The result.", body = RetractedAnswer), InProject<GraphWrite>, Body<GraphRollBack>
+        (status = 200, description = "The result.", body = RetractedAnswer), InProject<GraphWrite>, Body<RollBack>
     )
 )]
 async fn roll_back(
     State(state): State<Shared>,
     access: InProject<GraphWrite>,
     _: Query<Nothing>,
-    Body(asked): Body<GraphRollBack>,
+    Body(asked): Body<RollBack>,
 ) -> Result<Json<RetractedAnswer>> {
-    let (agent, session, since) = match asked {
-        GraphRollBack::Agent(of) => (Some(of.agent_id.0), of.session_id.map(|session| session.0), of.since),
-        GraphRollBack::Session(of) => (None, Some(of.session_id.0), of.since),
-    };
-    let event = Event::new(EventKind::GraphRolledBack, "project", access.project())
-        .with_some("agentId", agent.as_deref())
-        .with_some("sessionId", session.as_deref());
-    let graph = access.changing_graph(event);
-    let filter = RetractFilter { agent, session, since: since.map(|time| time.0) };
+    let author = Author::from(asked);
+    let graph = access.changing_graph(access.rolled_back(EventKind::GraphRolledBack, &author));
+    let Author { agent, session, since } = author;
+    let filter = RetractFilter { agent, session, since };
     let gone = graph.retract(&filter, &access.who().label()).await?;
     if gone.restored > 0 {
         // A triplet that is current again is a new row and has to be embedded.

@@ -1,14 +1,19 @@
 //! Health, readiness, metrics and the OpenAPI document.
 
 use std::sync::LazyLock;
+use std::time::{Duration, Instant};
 
 use axum::Json;
 use axum::extract::{FromRequestParts, State};
 use axum::response::IntoResponse;
+use base::Error;
+use base::limits::READINESS_KEPT_MS;
 use base::secret::SecretHash;
+use guard::Guard;
 use http::header;
 use http::request::Parts;
 use serde::Serialize;
+use tokio::sync::Mutex;
 use utoipa::ToSchema;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
@@ -55,6 +60,38 @@ async fn ready(State(state): State<Shared>) -> Result<Json<Health>> {
     Ok(Json(Health { status: "ready" }))
 }
 
+/// Whether the server is ready. Anyone may ask at any rate, so the result is cached for a while.
+#[derive(Default)]
+pub(crate) struct Readiness(Mutex<Option<Found>>);
+
+#[derive(Clone, Copy)]
+struct Found {
+    at: Instant,
+    ready: bool,
+}
+
+impl Readiness {
+    /// Fails if the store cannot be read and written, because then no call can be audited. Concurrent callers share one check.
+    pub(crate) async fn check(&self, guard: &Guard) -> base::Result<()> {
+        let mut found = self.0.lock().await;
+        match *found {
+            Some(Found { at, ready }) if at.elapsed() < Duration::from_millis(READINESS_KEPT_MS) => {
+                if ready {
+                    Ok(())
+                } else {
+                    Err(Error::unavailable("not ready"))
+                }
+            }
+            _ => {
+                // Whatever the reason, the caller only learns that the server is not ready.
+                let answer = guard.ready().await.map_err(Error::unavailable);
+                *found = Some(Found { at: Instant::now(), ready: answer.is_ok() });
+                answer
+            }
+        }
+    }
+}
+
 /// Metrics for Prometheus. Without `--metrics-token` they are available only on the server's machine.
 #[utoipa::path(
     get, path = "/metrics", operation_id = "metrics", tag = "server", security(()),
@@ -69,7 +106,7 @@ async fn ready(State(state): State<Shared>) -> Result<Json<Health>> {
     )
 )]
 async fn metrics(State(state): State<Shared>, _: MayReadMetrics) -> Result<impl IntoResponse> {
-    let text = state.metrics.text().map_err(base::Error::internal)?;
+    let text = state.metrics.text().map_err(Error::internal)?;
     Ok(([(header::CONTENT_TYPE, OPEN_METRICS)], text))
 }
 
@@ -106,6 +143,6 @@ impl FromRequestParts<Shared> for MayReadMetrics {
     responses((status = 200, description = "The OpenAPI document.", body = Object), Public)
 )]
 async fn document(_: Query<Nothing>) -> Result<impl IntoResponse> {
-    let text = DOCUMENT.as_ref().map_err(|error| ApiError::from(base::Error::internal(error)))?;
+    let text = DOCUMENT.as_ref().map_err(|error| ApiError::from(Error::internal(error)))?;
     Ok(([(header::CONTENT_TYPE, "application/json")], text.as_str()))
 }

@@ -4,19 +4,22 @@ use std::collections::BTreeMap;
 use std::ops::Deref;
 
 use axum::extract::FromRequestParts;
-use base::ProjectId;
+use base::{EventKind, ProjectId, Timestamp};
 use guard::Event;
 use http::request::Parts;
 use knowledge::{KnowledgeGraph, Memory};
+use serde::Deserialize;
 use store::Change;
 use utoipa::openapi::path::{Parameter, ParameterIn};
 use utoipa::openapi::{RefOr, Response};
-use utoipa::{IntoParams, IntoResponses};
+use utoipa::{IntoParams, IntoResponses, ToSchema};
 
 use super::error::{ApiError, Result};
 use super::extract::Admitted;
 use super::path::{Id, OrgPath, no_such};
 use super::rights::Right;
+use super::text::AuthorName;
+use super::wire::Time;
 use crate::state::Shared;
 
 /// The extractor of routes below `/api/org/{orgId}/projects/{projectId}`.
@@ -49,6 +52,57 @@ impl<R> InProject<R> {
     /// The project's knowledge graph, for changes. The first change writes `event` to the audit trail.
     pub(super) fn changing_graph(&self, event: Event) -> KnowledgeGraph<Change> {
         KnowledgeGraph::new(self.change_as(event), self.project, self.clock().clone())
+    }
+
+    /// The event for a rollback of an agent or a session.
+    pub(super) fn rolled_back(&self, kind: EventKind, author: &Author) -> Event {
+        Event::new(kind, "project", self.project)
+            .with_some("agentId", author.agent.as_deref())
+            .with_some("sessionId", author.session.as_deref())
+    }
+}
+
+/// What to roll back.
+#[derive(Deserialize, ToSchema)]
+#[serde(untagged, expecting = "give `agentId`, `sessionId` or both to select what to roll back")]
+pub(super) enum RollBack {
+    Agent(OfAgent),
+    Session(OfSession),
+}
+
+/// By an agent, optionally only in one session.
+#[derive(Deserialize, ToSchema)]
+#[serde(deny_unknown_fields, rename_all = "camelCase")]
+pub(super) struct OfAgent {
+    agent_id: AuthorName,
+    session_id: Option<AuthorName>,
+    /// Only from this time on.
+    since: Option<Time>,
+}
+
+/// From a session.
+#[derive(Deserialize, ToSchema)]
+#[serde(deny_unknown_fields, rename_all = "camelCase")]
+pub(super) struct OfSession {
+    session_id: AuthorName,
+    /// Only from this time on.
+    since: Option<Time>,
+}
+
+/// Whose rows to roll back, and since when.
+pub(super) struct Author {
+    pub(super) agent: Option<String>,
+    pub(super) session: Option<String>,
+    pub(super) since: Option<Timestamp>,
+}
+
+impl From<RollBack> for Author {
+    fn from(asked: RollBack) -> Self {
+        let (agent, session, since) = match asked {
+            RollBack::Agent(of) => (Some(of.agent_id), of.session_id, of.since),
+            RollBack::Session(of) => (None, Some(of.session_id), of.since),
+        };
+        Self { agent: agent.map(|name| name.0), session: session.map(|name| name.0), since: since.map(|time| time.0) }
     }
 }
 

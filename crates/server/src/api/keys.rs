@@ -215,7 +215,8 @@ struct RevokedAnswer {
     minted: Vec<KeyView>,
 }
 
-/// Revokes a key and ends the sessions it opened, immediately. The keys that it created stay valid and are listed, unless `cascade` revokes them too. With `cascade` the key may already be revoked.
+/// Revokes a key and ends the sessions it opened, immediately. The keys that it created stay valid and are listed, unless `cascade`
+/// revokes them too. With `cascade` the key may already be revoked.
 #[utoipa::path(
     delete, path = "/api/org/{orgId}/keys/{keyId}", operation_id = "revokeKey", tag = "keys",
     params(OrgPath, Id<base::KeyId>, Cascade),

@@ -44,7 +44,7 @@ mod wire;
 mod words;
 mod workshop;
 
-pub(crate) use around::no_such_route;
+pub(crate) use health::Readiness;
 
 use axum::Router;
 use axum::middleware::from_fn_with_state;
@@ -52,10 +52,11 @@ use utoipa_axum::router::OpenApiRouter;
 
 use crate::state::Shared;
 
-/// Every route of the API, with the shared middleware.
-pub(crate) fn routes(state: &Shared) -> Router<Shared> {
-    let (router, _) = described().split_for_parts();
-    router.method_not_allowed_fallback(around::no_such_method).layer(from_fn_with_state(state.clone(), around::around))
+/// Routes all paths except the doors, which are matched before this router.
+pub(crate) fn router(state: Shared) -> Router {
+    let (api, _) = described().split_for_parts();
+    let api = api.method_not_allowed_fallback(around::no_such_method).layer(from_fn_with_state(state.clone(), around::around));
+    Router::new().merge(api).fallback(around::no_such_route).with_state(state)
 }
 
 /// The OpenAPI document, as served at `GET /api/openapi.json` and stored in `docs/openapi.json`.

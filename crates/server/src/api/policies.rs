@@ -254,9 +254,9 @@ async fn explain(
     _: Query<Nothing>,
     Body(asked): Body<ExplainRequest>,
 ) -> Result<Json<ExplainAnswer>> {
-    let subject = match (asked.agent_id, asked.session_id) {
-        (Some(agent), None) => Subject::Agent(agent.0),
-        (None, Some(session)) => Subject::Session(session.0),
+    let (subject, noun) = match (asked.agent_id, asked.session_id) {
+        (Some(agent), None) => (Subject::Agent(agent.0), "agent"),
+        (None, Some(session)) => (Subject::Session(session.0), "session"),
         _ => return Err(ApiError::invalid("give exactly one of `agentId` and `sessionId`")),
     };
     let menu = state.menu(access.org()).await?;
@@ -272,7 +272,7 @@ async fn explain(
     let arguments = asked.arguments.map(|arguments| tool.prepared(arguments.0));
     let check = |arguments: &Value| tool.check_schema(arguments);
     let explained = policies.explain(subject, tool.spec(), arguments.as_ref(), check, candidates.collect()).await?;
-    let explained = explained.ok_or_else(|| ApiError::not_found("agent or session"))?;
+    let explained = explained.ok_or_else(|| ApiError::not_found(noun))?;
     Ok(Json(explained.into()))
 }
 

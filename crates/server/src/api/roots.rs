@@ -17,8 +17,8 @@ impl RootRule {
         }
     }
 
-    /// Finds the directory. The error for a path outside the allowed directories is the same whether or not the path exists: first the
-    /// path as written is checked, then its real path, before anything is revealed.
+    /// Finds the directory. A path outside the allowed directories gets the same error whether or not it exists. So the path as
+    /// written and its real path are both checked before an error says anything about the directory.
     fn find(&self, wanted: &str) -> Result<PathBuf, String> {
         let path = &without_dots(wanted);
         if !self.anywhere && !self.allowed.iter().chain(&self.allowed_as_written).any(|allowed| path.starts_with(allowed)) {

@@ -347,7 +347,8 @@ async fn redeliver(
 ) -> Result<Json<RedeliverAnswer>> {
     let webhooks = state.guard.webhooks(&access)?;
     let sequence = i64::try_from(request.sequence.0).unwrap_or(i64::MAX);
-    let again = webhooks.again(&id, sequence).await?.ok_or_else(|| ApiError::not_found("webhook or event"))?;
+    let missing = || ApiError::not_found("webhook or event").with_missing("webhook");
+    let again = webhooks.again(&id, sequence).await?.ok_or_else(missing)?;
     let (webhook, secret, event, dead) = again;
     let wanted = if dead.is_empty() { webhook.events } else { dead };
     let mut answer = RedeliverAnswer { delivered: Vec::new(), error: None };

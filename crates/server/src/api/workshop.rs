@@ -24,9 +24,10 @@ impl From<kits::Error> for ApiError {
         match error {
             kits::Error::Store(error) => error.into(),
             // For a tool, an unknown id is an invalid argument. For a route it is a 404, in the path and in the body.
-            kits::Error::UnknownBrick | kits::Error::UnknownKit | kits::Error::UnknownListedBrick { .. } => {
-                Self::new(Kind::NotFound, error.to_string())
+            kits::Error::UnknownBrick | kits::Error::UnknownListedBrick { .. } => {
+                Self::new(Kind::NotFound, error.to_string()).with_missing("brick")
             }
+            kits::Error::UnknownKit => Self::new(Kind::NotFound, error.to_string()).with_missing("kit"),
             _ => Self::new(error.kind(), error.to_string()),
         }
     }

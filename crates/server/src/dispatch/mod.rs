@@ -87,7 +87,7 @@ async fn spoken(arrival: &Arrival) -> Answer {
                 return exchange.refused(&request.id, Era::Modern, &error.into()).into();
             }
             // Checked before the stream begins, because a stream cannot change its status any more.
-            let place = is_listen.then(|| arrival.state.listeners.enter(arrival.caller.principal()));
+            let place = is_listen.then(|| arrival.state.listeners.enter_as(arrival.caller.principal()));
             match &place {
                 Some(None) => {
                     let spent = "too many subscriptions are open";
@@ -135,7 +135,7 @@ impl<'a> Dispatch<'a> {
             state: &arrival.state,
             caller: &arrival.caller,
             id: &arrival.id,
-            transport: Transport::Http(&arrival.headers),
+            transport: Transport(&arrival.headers),
             events: arrival.events.as_ref(),
             under_way: &arrival.under_way,
             answered: &arrival.answered,

@@ -6,7 +6,7 @@ use base::limits::{LISTENER_LOOK_SECONDS, SUBSCRIPTION_URIS_MAX};
 use base::{Actor, Error, Kind};
 use http::header::AUTHORIZATION;
 use mcp::Request;
-use mcp::era::{Admitted, Transport};
+use mcp::era::Admitted;
 use mcp::model::{Empty, Filter, ListenParams, Notice};
 use mcp::reply::{self, Stamp};
 use tokio::sync::broadcast::error::RecvError;
@@ -62,8 +62,7 @@ impl Dispatch<'_> {
 impl Dispatch<'_> {
     /// Whether the credential that opened the stream is still valid: a revocation ends streams too.
     async fn is_still_let_in(&self) -> bool {
-        let Transport::Http(headers) = self.transport else { return true };
-        let authorization = headers.get(AUTHORIZATION).and_then(|value| value.to_str().ok());
+        let authorization = self.transport.0.get(AUTHORIZATION).and_then(|value| value.to_str().ok());
         let looked_up = match &self.caller.principal().actor {
             Actor::Session { id, .. } => self.state.guard.identify_session(authorization, id.as_str(), self.id).await,
             Actor::Agent { .. } => self.state.guard.identify_agent(authorization).await,

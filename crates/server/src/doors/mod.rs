@@ -1,6 +1,5 @@
 //! The doors: from an HTTP request to a principal and a body, and from an outcome back to HTTP. `dispatch` handles the body.
 
-mod answer;
 mod refusal;
 mod stream;
 
@@ -18,9 +17,9 @@ use http_body::Body;
 use crate::dispatch::Arrival;
 use crate::refusals::why_unauthorized;
 use crate::state::{Shared, State};
-use crate::{body, in_flight, request_id};
+use crate::{body, in_flight};
 
-pub(crate) use answer::Answer;
+pub(crate) use stream::Answer;
 
 /// A path of a door. All other paths go to the router.
 #[derive(Debug, PartialEq, Eq)]
@@ -82,7 +81,7 @@ async fn through<B: Body<Data = Bytes> + Unpin>(
             Err(reason) => refusal::respond(&state, door, &id, &reason),
         }
     };
-    request_id::stamp(&mut response, &id);
+    in_flight::stamp(&mut response, &id);
     response
 }
 

@@ -13,16 +13,38 @@ use base::limits::{NOTIFICATION_QUEUE_MAX, STREAM_KEEP_ALIVE_SECONDS};
 use base::{Door, RequestId};
 use bytes::Bytes;
 use futures_util::stream;
+use guard::Refusal;
 use http::header::CONTENT_TYPE;
 use http::{HeaderName, HeaderValue, StatusCode};
 use mcp::era::accepts_event_stream;
 use mcp::reply::sse;
 use tokio::sync::mpsc;
 
-use super::answer::{Answer, accepted, json};
 use super::refusal;
 use crate::dispatch::{self, Arrival};
 use crate::state::Shared;
+
+/// The outcome of one POST.
+pub(crate) enum Answer {
+    /// A JSON-RPC answer, or an array of them.
+    Json {
+        /// Always 200 for legacy requests.
+        status: StatusCode,
+        /// The answer.
+        bytes: Vec<u8>,
+    },
+    /// No message needed an answer.
+    Accepted,
+    /// A limit was exceeded: too many calls, or too many streams.
+    Refused(Refusal),
+}
+
+impl Answer {
+    /// An answer with status 200.
+    pub(crate) fn ok(bytes: Vec<u8>) -> Self {
+        Self::Json { status: StatusCode::OK, bytes }
+    }
+}
 
 type Work = Pin<Box<dyn Future<Output = Answer> + Send>>;
 
@@ -55,6 +77,21 @@ fn finished(state: &Shared, door: Door, id: &RequestId, answer: Answer) -> Respo
         Answer::Accepted => accepted(),
         Answer::Refused(reason) => refusal::respond(state, door, id, &reason),
     }
+}
+
+/// A JSON answer as HTTP.
+fn json(status: StatusCode, bytes: Vec<u8>) -> Response {
+    let mut response = Response::new(Body::from(bytes));
+    *response.status_mut() = status;
+    response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
+    response
+}
+
+/// An empty 202.
+fn accepted() -> Response {
+    let mut response = Response::new(Body::empty());
+    *response.status_mut() = StatusCode::ACCEPTED;
+    response
 }
 
 /// The state of a stream.

@@ -18,7 +18,7 @@ const ROWS: usize = 4;
 /// Sixteen bytes, each as 16 bits.
 #[inline]
 #[target_feature(enable = "avx2")]
-fn widened(bytes: &[i8; STEP]) -> __m256i {
+pub(crate) fn widened(bytes: &[i8; STEP]) -> __m256i {
     // SAFETY: this reads an array of 16 bytes, and the load needs no alignment.
     let bytes = unsafe { _mm_loadu_si128(bytes.as_ptr().cast::<__m128i>()) };
     _mm256_cvtepi8_epi16(bytes)

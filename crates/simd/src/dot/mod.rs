@@ -4,6 +4,9 @@
 mod avx2;
 mod portable;
 
+#[cfg(target_arch = "x86_64")]
+pub(crate) use avx2::widened;
+
 /// The dot product of two slices of equal length. If the lengths differ, only the common prefix counts.
 ///
 /// Exact for up to 131,071 components of any value. Beyond that, the sum may wrap.

@@ -1,11 +1,12 @@
 //! One step for processors with AVX2: the sums of a tile stay in registers from the first input to the last.
 
 use std::arch::x86_64::{
-    __m128i, __m256, __m256i, _mm_loadu_si128, _mm256_add_epi32, _mm256_add_ps, _mm256_cvtepi8_epi16, _mm256_cvtepi32_ps,
-    _mm256_loadu_ps, _mm256_madd_epi16, _mm256_mul_ps, _mm256_set1_epi32, _mm256_set1_ps, _mm256_setzero_si256, _mm256_storeu_ps,
+    __m256, _mm256_add_epi32, _mm256_add_ps, _mm256_cvtepi32_ps, _mm256_loadu_ps, _mm256_madd_epi16, _mm256_mul_ps,
+    _mm256_set1_epi32, _mm256_set1_ps, _mm256_setzero_si256, _mm256_storeu_ps,
 };
 
 use super::{PANEL, Results, Step, TILE};
+use crate::dot::widened;
 
 /// The number of outputs in one register.
 const HALF: usize = PANEL / 2;
@@ -44,15 +45,6 @@ fn rows<const ROWS: usize>(step: &Step<'_>) -> Results {
         }
     }
     results
-}
-
-/// Sixteen bytes, each as 16 bits.
-#[inline]
-#[target_feature(enable = "avx2")]
-fn widened(bytes: &[i8; PANEL]) -> __m256i {
-    // SAFETY: this reads an array of 16 bytes, and the load needs no alignment.
-    let bytes = unsafe { _mm_loadu_si128(bytes.as_ptr().cast::<__m128i>()) };
-    _mm256_cvtepi8_epi16(bytes)
 }
 
 #[inline]

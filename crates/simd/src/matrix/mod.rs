@@ -1,7 +1,8 @@
 //! Multiplies a matrix of bytes with rows of activations, which takes most of the encoder's time.
 //!
-//! Weights are bytes with one scale per output. Activations are 14-bit integers with one scale per row: the AVX2 instruction
-//! that cannot saturate multiplies 16-bit numbers anyway, so the finer steps cost nothing, and only the weights lose precision.
+//! Weights are bytes with one scale per output. Activations are 14-bit integers with one scale per row. They are not bytes, because
+//! the AVX2 instruction that cannot saturate multiplies 16-bit numbers anyway. So the finer steps cost nothing, and only the weights
+//! lose precision.
 //! Sums are exact in 32 bits for up to [`COLUMNS_MAX`] columns: 2,048 × 128 × 8,191 < 2³¹.
 //!
 //! Weights are stored in the order in which the kernel reads them ([`pack`]): panels of [`PANEL`] outputs, in each panel one

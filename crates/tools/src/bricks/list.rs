@@ -69,18 +69,13 @@ impl Tool for List {
     }
 }
 
-/// One line per brick, for clients that show their model only text.
 fn rows_of(bricks: &[::kits::BrickSummary]) -> String {
-    if bricks.is_empty() {
-        return String::new();
-    }
-    let mut text = String::from("brick_id | brick_key | brick_name | status | current_version_id | updated_at");
-    for brick in bricks {
+    let heading = "brick_id | brick_key | brick_name | status | current_version_id | updated_at";
+    rows::table(heading, bricks, |text, brick| {
         let ::kits::BrickSummary { brick_id, brick_key, brick_name, status, current_version_id, updated_at, .. } = brick;
         let (key, name, status) = (Cell(brick_key), Cell(brick_name), status.word());
-        rows::line(&mut text, format_args!("{brick_id} | {key} | {name} | {status} | {current_version_id} | {updated_at}"));
-    }
-    text
+        rows::line(text, format_args!("{brick_id} | {key} | {name} | {status} | {current_version_id} | {updated_at}"));
+    })
 }
 
 impl From<&::kits::BrickSummary> for Brick {

@@ -4,10 +4,8 @@
 //!
 //! Fixtures read and write no rows.
 
-mod content;
-mod notices;
+mod fixtures;
 mod questions;
-mod schemas;
 mod shelf;
 
 use std::borrow::Cow;
@@ -39,7 +37,7 @@ struct Fixture {
 
 /// Every fixture tool.
 pub(crate) fn tools() -> Result<Vec<Registered>> {
-    let all = [content::FIXTURES, notices::FIXTURES, questions::FIXTURES, schemas::FIXTURES];
+    let all = [fixtures::CONTENT, fixtures::NOTICES, questions::FIXTURES, fixtures::SCHEMAS];
     all.into_iter().flatten().map(Fixture::register).collect()
 }
 

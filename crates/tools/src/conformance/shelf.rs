@@ -9,7 +9,7 @@ use mcp::model::{
 use serde_json::json;
 
 use super::PNG;
-use super::content::picture;
+use super::fixtures::picture;
 use super::questions::{field, form};
 use crate::reply::Reply;
 use crate::shelf::Shelf;

@@ -69,21 +69,16 @@ impl Tool for List {
     }
 }
 
-/// One line per kit, for clients that show their model only text.
 fn rows_of(kits: &[::kits::KitSummary]) -> String {
-    if kits.is_empty() {
-        return String::new();
-    }
-    let mut text = String::from("kit_id | kit_code | name | status | current_version_id | updated_at | brick_count");
-    for kit in kits {
+    let heading = "kit_id | kit_code | name | status | current_version_id | updated_at | brick_count";
+    rows::table(heading, kits, |text, kit| {
         let ::kits::KitSummary { kit_id, kit_code, name, status, current_version_id, updated_at, brick_count, .. } = kit;
         let (name, status) = (Cell(name), status.word());
         rows::line(
-            &mut text,
+            text,
             format_args!("{kit_id} | {kit_code} | {name} | {status} | {current_version_id} | {updated_at} | {brick_count}"),
         );
-    }
-    text
+    })
 }
 
 impl From<&::kits::KitSummary> for Kit {

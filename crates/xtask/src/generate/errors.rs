@@ -64,7 +64,7 @@ const API: &str = "
 ## Management API
 
 The management API answers `{\"error\": \"…\", \"code\": \"…\"}`: a message for a person, and one of these codes for programs.
-[openapi.json](openapi.json) lists the statuses of each route.
+When something does not exist, `missing` can say what (`project`). [openapi.json](openapi.json) lists the statuses of each route.
 
 | code | status | meaning | what to do | retryable |
 |---|---|---|---|---|

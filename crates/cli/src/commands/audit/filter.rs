@@ -1,16 +1,21 @@
 //! Filters for audit entries, from the command line and for the API.
 
 use anyhow::{Result, bail};
-use base::Timestamp;
 use base::event::is_of;
+use base::{AgentId, KeyId, SessionId, Timestamp, UserId};
 use clap::Args;
 use serde_json::Value;
 
-use super::actor;
 use crate::client::encode;
 use crate::commands::ListArgs;
 use crate::duration::parse_seconds;
 use crate::workplace::Workplace;
+
+/// The instance admin's id in the audit trail.
+const OPERATOR: &str = "instance-admin";
+
+/// The lists to search, and the field that holds the name.
+const NAMED: [(&str, &str); 3] = [("agents", "name"), ("keys", "name"), ("users", "email")];
 
 /// Selects audit entries.
 #[derive(Args, Debug)]
@@ -56,7 +61,7 @@ impl FilterArgs {
         let since = self.since.as_deref().map(|text| parse_past(text, now)).transpose()?;
         let until = self.until.as_deref().map(|text| parse_past(text, now)).transpose()?;
         let actor = match &self.actor {
-            Some(named) => Some(actor::id_of(place, named).await?),
+            Some(named) => Some(actor_id(place, named).await?),
             None => None,
         };
         let (event_type, entity, request) = (self.event_type.clone(), self.entity.clone(), self.request.clone());
@@ -89,6 +94,27 @@ impl Filter {
         let is_wanted = |wanted: &String| member("eventType").is_some_and(|event_type| is_of(event_type, wanted));
         self.event_type.as_ref().is_none_or(is_wanted)
             && asked.iter().all(|(name, value)| value.is_none() || member(name) == value.as_deref())
+    }
+}
+
+/// The id of `--actor` in the audit trail. `named` is an id, the name of an agent or key, or a user's email.
+async fn actor_id(place: &Workplace, named: &str) -> Result<String> {
+    let prefixes = [SessionId::PREFIX, AgentId::PREFIX, KeyId::PREFIX, UserId::PREFIX];
+    if named == OPERATOR || prefixes.iter().any(|prefix| named.starts_with(prefix)) {
+        return Ok(named.to_owned());
+    }
+    let mut found = Vec::new();
+    for (member, label) in NAMED {
+        found.extend(place.ids_called(&place.path(&format!("/{member}")), member, &[label], named).await?);
+    }
+    match found.as_slice() {
+        [id] => Ok(id.clone()),
+        [] => bail!(
+            "no agent, key or user of org `{}` is named `{named}`; run `toolcrib agent list`, `toolcrib key list` or \
+             `toolcrib user list`",
+            place.org
+        ),
+        several => bail!("several actors are named `{named}`; use an id: {}", several.join(", ")),
     }
 }
 

@@ -1,7 +1,5 @@
 //! `toolcrib audit`: lists, exports, verifies and prunes the audit trail, and manages its signing keys.
 
-mod actor;
-mod belongs;
 mod filter;
 mod follow;
 mod prune;
@@ -11,12 +9,12 @@ mod verify;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use anyhow::{Context, Result, anyhow};
+use anyhow::{Context, Result};
 use clap::{Args, Subcommand};
 use serde_json::{Value, json};
 
 use super::request_body;
-use crate::client::{ApiError, encode};
+use crate::client::encode;
 use crate::output::Column;
 use crate::workplace::{ClientArgs, Workplace};
 
@@ -116,22 +114,12 @@ pub(crate) async fn run(args: AuditArgs) -> Result<ExitCode> {
         Verb::Revoke { kid: which, reason } => {
             let body = request_body([("reason", reason.map(Value::from))]);
             let path = place.query(&format!("/api/audit/keys/{}/revoke", encode(&which)));
-            let answer = place.api.post(&path, &body).await.map_err(|error| unknown(error, &which))?;
+            let answer = place.api.post(&path, &body).await?;
             place.print_as(&answer, || format!("revoked {}; `toolcrib audit keys` shows the active key", kid(&answer)))?;
         }
         Verb::Verify(_) => {}
     }
     Ok(ExitCode::SUCCESS)
-}
-
-/// Points to `toolcrib audit keys`, because the general hint for a missing key is about API keys.
-fn unknown(error: anyhow::Error, kid: &str) -> anyhow::Error {
-    match error.downcast_ref::<ApiError>() {
-        Some(refusal) if refusal.status.as_u16() == 404 => {
-            anyhow!("no signing key `{kid}` (404); run `toolcrib audit keys` to list them")
-        }
-        _ => error,
-    }
 }
 
 fn kid(answer: &Value) -> &str {

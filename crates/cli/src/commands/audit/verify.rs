@@ -1,17 +1,17 @@
 //! `toolcrib audit verify`: verifies an exported trail offline, or lets the server verify its stored trail.
 
 use std::fs::{self, File};
-use std::io::{self, BufRead, BufReader};
+use std::io::{self, BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use ::audit::verify::AtCheckpoint;
+use ::audit::verify::{AtCheckpoint, Reason};
 use ::audit::{Broken, Checkpoint, Jwks, Report, Verifier};
 use anyhow::{Context, Result, anyhow, bail};
 use clap::Args;
+use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::belongs::{self, Stranger};
 use crate::output::{is_closed_pipe, print, print_json, sanitized, tell};
 use crate::workplace::ClientArgs;
 
@@ -33,6 +33,8 @@ was truncated or rewritten. docs/audit-format.md describes the format.";
 const UNDECIDED: u8 = 2;
 /// Size of the read buffer.
 const BUFFER_BYTES: usize = 1 << 20;
+/// Longest part of a line that is read. Entries are shorter; a longer line is no entry.
+const LINE_BYTES_MAX: u64 = 16 << 20;
 
 /// Selects the trail, the keys and the checkpoint.
 #[derive(Args, Debug)]
@@ -120,7 +122,7 @@ fn verify(args: &VerifyArgs, log: &Path, jwks: &Path) -> Result<Report> {
     let mut lines = open(log).with_context(unread)?;
     verifier.push_lines(&mut lines).with_context(unread)?;
     let report = verifier.finish();
-    let stranger = belongs::stranger(&report, &keys, &checkpoints, lines).with_context(unread)?;
+    let stranger = stranger(&report, &keys, &checkpoints, lines).with_context(unread)?;
     match (stranger, &args.checkpoint) {
         (Some(Stranger::Keys), _) => bail!("`{}` does not belong to this log: it has none of the log's keys", jwks.display()),
         (Some(Stranger::Checkpoint), Some(path)) => {
@@ -143,6 +145,64 @@ fn read(what: &str, path: &Path) -> Result<Vec<u8>> {
 
 fn unreadable(path: &Path, error: &base::Error) -> anyhow::Error {
     anyhow!("`{}`: {}", path.display(), error.message())
+}
+
+/// The input file that does not belong to the log.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Stranger {
+    /// None of the log's entries names one of the keys.
+    Keys,
+    /// None of the log's entries belongs to a checkpoint's workspace.
+    Checkpoint,
+}
+
+/// What the lines of a log have in common with the other files.
+#[derive(Default)]
+struct Seen {
+    has_entry: bool,
+    has_known_key: bool,
+    has_checkpoint_workspace: bool,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Line {
+    workspace_id: String,
+    kid: String,
+}
+
+/// The file that does not belong to the log, if the report failed at the first entry or before. Such a failure says nothing about
+/// the log. `rest` has the lines that the verifier did not read.
+fn stranger(report: &Report, keys: &Jwks, checkpoints: &[Checkpoint], rest: impl BufRead) -> io::Result<Option<Stranger>> {
+    let Some(reason) = report.broken_at.as_ref().filter(|_| report.event_count == 0).map(|broken| broken.reason) else {
+        return Ok(None);
+    };
+    if !matches!(reason, Reason::Checkpoint | Reason::UnknownKey | Reason::Workspace) {
+        return Ok(None);
+    }
+    let seen = Seen::read(keys, checkpoints, rest)?;
+    Ok(match reason {
+        Reason::Checkpoint if seen.has_entry && !seen.has_checkpoint_workspace => Some(Stranger::Checkpoint),
+        Reason::Checkpoint if seen.has_entry && !seen.has_known_key => Some(Stranger::Keys),
+        Reason::Workspace if !seen.has_checkpoint_workspace => Some(Stranger::Checkpoint),
+        Reason::UnknownKey if !seen.has_known_key => Some(Stranger::Keys),
+        _ => None,
+    })
+}
+
+impl Seen {
+    fn read(keys: &Jwks, checkpoints: &[Checkpoint], mut lines: impl BufRead) -> io::Result<Self> {
+        let (mut seen, mut line) = (Self::default(), Vec::new());
+        while lines.by_ref().take(LINE_BYTES_MAX).read_until(b'\n', &mut line)? > 0 {
+            if let Ok(entry) = serde_json::from_slice::<Line>(&line) {
+                seen.has_entry = true;
+                seen.has_known_key |= keys.find(&entry.kid).is_some();
+                seen.has_checkpoint_workspace |= checkpoints.iter().any(|one| one.workspace_id == entry.workspace_id);
+            }
+            line.clear();
+        }
+        Ok(seen)
+    }
 }
 
 /// Summarizes the report in one line.

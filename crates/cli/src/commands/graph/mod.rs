@@ -6,7 +6,7 @@ use anyhow::{Result, bail};
 use clap::{Args, Subcommand, ValueEnum};
 use serde_json::{Value, json};
 
-use super::{ListArgs, request_body};
+use super::{Author, ListArgs, request_body};
 use crate::client::encode;
 use crate::output::Column;
 use crate::workplace::{ClientArgs, ProjectArg, Workplace};
@@ -140,16 +140,6 @@ enum Verb {
     },
 }
 
-#[derive(Args, Debug)]
-struct Author {
-    /// Only facts of this agent, by id, name or label:WORD
-    #[arg(long, value_name = "AGENT")]
-    agent: Option<String>,
-    /// Only facts of this session, by id
-    #[arg(long, value_name = "ID")]
-    session: Option<String>,
-}
-
 #[derive(Clone, Copy, Debug, ValueEnum)]
 enum Format {
     /// One JSON object per line
@@ -164,12 +154,8 @@ pub(crate) async fn run(args: GraphArgs) -> Result<()> {
         Verb::Stats => place.print(&place.api.get(&path("")).await?),
         Verb::List { author, as_of, all, list } => {
             let all = all.then(|| "true".to_owned());
-            let agent = place.agent_if_named(author.agent).await?;
-            let asked = [("agentId", agent), ("sessionId", author.session), ("asOf", as_of), ("all", all)];
-            let asked = asked.into_iter().filter_map(|(name, value)| Some(format!("{name}={}", encode(&value?))));
-            let asked = asked.collect::<Vec<_>>().join("&");
-            let list_path = if asked.is_empty() { path("/triplets") } else { path(&format!("/triplets?{asked}")) };
-            let answer = place.api.list(&list_path, "triplets", list.limit).await?;
+            let query = author.query(&place, [("asOf", as_of), ("all", all)]).await?;
+            let answer = place.api.list(&path(&format!("/triplets{query}")), "triplets", list.limit).await?;
             place.print_list(&answer, "triplets", &TRIPLET_COLUMNS)
         }
         Verb::Show { id } => {
@@ -201,7 +187,7 @@ pub(crate) async fn run(args: GraphArgs) -> Result<()> {
         }
         Verb::Suggest => place.print_list(&place.api.get(&path("/suggestions")).await?, "suggestions", &SUGGESTION_COLUMNS),
         Verb::Rollback { author, since, yes } => {
-            if author.agent.is_none() && author.session.is_none() {
+            if author.is_anyone() {
                 bail!("no facts selected; pass --agent, --session, or both");
             }
             if !yes {
@@ -209,13 +195,7 @@ pub(crate) async fn run(args: GraphArgs) -> Result<()> {
                     "this retracts facts that only the agent or session stated; check them with `toolcrib graph list`, then pass --yes"
                 );
             }
-            let agent = place.agent_if_named(author.agent).await?;
-            let body = request_body([
-                ("agentId", agent.map(|agent| json!(agent))),
-                ("sessionId", author.session.map(|session| json!(session))),
-                ("since", since.map(|since| json!(since))),
-            ]);
-            roll_back(&place, &path("/rollback"), &body).await
+            roll_back(&place, &path("/rollback"), &author.roll_back_body(&place, since).await?).await
         }
         Verb::Export { format: Format::Jsonl } => transfer::export(&place, &path("/triplets?all=true")).await,
         Verb::Import { file } => transfer::import(&place, &args.project, &file).await,

@@ -9,7 +9,7 @@ use anyhow::{Result, bail};
 use clap::{Args, Subcommand, ValueEnum};
 use serde_json::{Value, json};
 
-use super::{ListArgs, request_body};
+use super::{Author, ListArgs};
 use crate::client::encode;
 use crate::output::{self, Column};
 use crate::workplace::{ClientArgs, ProjectArg, Workplace};
@@ -71,7 +71,7 @@ enum Verb {
     /// Forget all observations of an agent or session
     Rollback {
         #[command(flatten)]
-        filter: Author,
+        author: Author,
         /// Only observations since this RFC 3339 time
         #[arg(long, value_name = "TIME")]
         since: Option<String>,
@@ -98,16 +98,6 @@ enum Verb {
 }
 
 #[derive(Args, Debug)]
-struct Author {
-    /// Only observations of this agent, by id, name or label:WORD
-    #[arg(long, value_name = "AGENT")]
-    agent: Option<String>,
-    /// Only observations of this session, by id
-    #[arg(long, value_name = "ID")]
-    session: Option<String>,
-}
-
-#[derive(Args, Debug)]
 struct Filter {
     #[command(flatten)]
     author: Author,
@@ -129,15 +119,8 @@ pub(crate) async fn run(args: MemoryArgs) -> Result<()> {
     let base = format!("/projects/{}/memory", encode(&place.project(&args.project).await?.id));
     match args.verb {
         Verb::List { filter, as_of, list } => {
-            let agent = place.agent_if_named(filter.author.agent).await?;
-            let mut path = format!("{base}?");
-            let asked = [("agentId", agent), ("sessionId", filter.author.session), ("type", filter.kind), ("asOf", as_of)];
-            for (name, value) in asked {
-                if let Some(value) = value {
-                    path.push_str(&format!("{name}={}&", encode(&value)));
-                }
-            }
-            let answer = place.api.list(&place.path(path.trim_end_matches(['?', '&'])), "observations", list.limit).await?;
+            let query = filter.author.query(&place, [("type", filter.kind), ("asOf", as_of)]).await?;
+            let answer = place.api.list(&place.path(&format!("{base}{query}")), "observations", list.limit).await?;
             place.print_list(&answer, "observations", &COLUMNS)
         }
         Verb::Search { query, limit } => {
@@ -151,16 +134,11 @@ pub(crate) async fn run(args: MemoryArgs) -> Result<()> {
             let answer = place.api.delete(&path).await?;
             place.print_as(&answer, || format!("forgot {id}"))
         }
-        Verb::Rollback { filter, since, yes } => {
-            if filter.agent.is_none() && filter.session.is_none() {
+        Verb::Rollback { author, since, yes } => {
+            if author.is_anyone() {
                 bail!("no observations selected; pass --agent, --session, or both");
             }
-            let agent = place.agent_if_named(filter.agent).await?;
-            let body = request_body([
-                ("agentId", agent.map(|agent| json!(agent))),
-                ("sessionId", filter.session.map(|session| json!(session))),
-                ("since", since.map(|since| json!(since))),
-            ]);
+            let body = author.roll_back_body(&place, since).await?;
             if !yes {
                 bail!("this permanently forgets observations; check them with `toolcrib memory list`, then pass --yes");
             }

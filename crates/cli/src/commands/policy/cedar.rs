@@ -55,15 +55,6 @@ pub(super) enum What {
         /// Whether these are the read-only tools.
         only_read: bool,
     },
-    /// Every skill of a peer, by slug.
-    Peer(String),
-    /// One skill of a peer.
-    Skill {
-        /// The peer's slug.
-        peer: String,
-        /// The skill's id.
-        skill: String,
-    },
 }
 
 /// A statement to write.
@@ -143,30 +134,6 @@ impl Statement {
             What::AllTools => (every, any, "call any built-in tool".to_owned()),
             What::ToolsThat { only_read: true } => (every, any, "call read-only tools".to_owned()),
             What::ToolsThat { only_read: false } => (every, any, "call tools that are not read-only".to_owned()),
-            What::Peer(peer) => {
-                let words = format!("{} the peer {}", self.peer_words(), quoted(peer));
-                (self.peer_actions(), format!("resource in A2AAgent::{}", quoted(peer)), words)
-            }
-            What::Skill { peer, skill } => {
-                let words = format!("{} {} of the peer {}", self.peer_words(), quoted(skill), quoted(peer));
-                (self.peer_actions(), format!("resource == Skill::{}", quoted(&format!("{peer}.{skill}"))), words)
-            }
-        }
-    }
-
-    /// A permit to call a peer includes seeing it and cancelling tasks. A forbid does not cover cancelling.
-    fn peer_actions(&self) -> String {
-        let also = match self.effect {
-            Effect::Permit => ", Action::\"a2a_cancel\"",
-            Effect::Forbid => "",
-        };
-        format!("action in [Action::\"a2a_discover\", Action::\"a2a_invoke\"{also}]")
-    }
-
-    fn peer_words(&self) -> &'static str {
-        match self.effect {
-            Effect::Permit => "see, call and cancel",
-            Effect::Forbid => "see or call",
         }
     }
 
@@ -177,8 +144,6 @@ impl Statement {
             What::AllTools => "all-tools".to_owned(),
             What::ToolsThat { only_read: true } => "read-only-tools".to_owned(),
             What::ToolsThat { only_read: false } => "writing-tools".to_owned(),
-            What::Peer(peer) => peer.clone(),
-            What::Skill { peer, skill } => format!("{peer}.{skill}"),
         };
         let who = match &self.who {
             PrincipalScope::Everyone => "everyone",
@@ -258,18 +223,18 @@ mod tests {
         "#]]
         .assert_eq(&inside.render());
         assert_eq!(inside.id(), "forbid-writing-tools-ci-bot-in-web");
-        let skill = What::Skill { peer: "ops".to_owned(), skill: "deploy".to_owned() };
-        let peer = Statement { effect: Effect::Permit, who: PrincipalScope::Everyone, inside: None, what: skill };
+        let several = tools(&["bricks.list", "kits.list"]);
+        let everyone = Statement { effect: Effect::Permit, who: PrincipalScope::Everyone, inside: None, what: several };
         expect![[r#"
-            // Everyone may see, call and cancel "deploy" of the peer "ops".
+            // Everyone may call "bricks.list", "kits.list".
             permit (
               principal,
-              action in [Action::"a2a_discover", Action::"a2a_invoke", Action::"a2a_cancel"],
-              resource == Skill::"ops.deploy"
+              action in [Action::"bricks.list", Action::"kits.list"],
+              resource
             );
         "#]]
-        .assert_eq(&peer.render());
-        assert_eq!(peer.id(), "grant-ops.deploy-everyone");
+        .assert_eq(&everyone.render());
+        assert_eq!(everyone.id(), "grant-bricks.list-kits.list-everyone");
     }
 
     /// Names are untrusted. None may end a string or comment and inject Cedar.
@@ -289,11 +254,8 @@ mod tests {
             let statements = [
                 forbid(PrincipalScope::Agent(named(name, name)), tools(&[name, name])),
                 forbid(PrincipalScope::Session(name.to_owned()), tools(&[name])),
-                forbid(PrincipalScope::Project(named(name, name)), What::Peer(name.to_owned())),
-                Statement {
-                    inside: Some(named(name, name)),
-                    ..forbid(PrincipalScope::Everyone, What::Skill { peer: name.to_owned(), skill: name.to_owned() })
-                },
+                forbid(PrincipalScope::Project(named(name, name)), What::AllTools),
+                Statement { inside: Some(named(name, name)), ..forbid(PrincipalScope::Everyone, tools(&[name])) },
             ];
             for statement in statements {
                 let text = statement.render();

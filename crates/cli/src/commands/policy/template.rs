@@ -14,7 +14,6 @@ pub(super) const GRANT: &str = "\
 Examples:
   toolcrib policy grant --read-only-tools --everyone
   toolcrib policy grant --tool bricks.list --tool kits.list --project web
-  toolcrib policy grant --peer vercel_ops --skill deploy --agent ci-bot
   toolcrib policy grant --all-tools --project web --dry-run
 
 The policy `starter` of a new org already permits all built-in tools. A grant
@@ -25,14 +24,14 @@ pub(super) const FORBID: &str = "\
 Examples:
   toolcrib policy forbid --tool bricks.create_draft --agent ci-bot
   toolcrib policy forbid --writing-tools --agent reviewer --log-only
-  toolcrib policy forbid --peer vercel_ops --everyone --dry-run
+  toolcrib policy forbid --all-tools --everyone --dry-run
 
 A forbid overrides every permit. Undo it with `toolcrib policy remove`.";
 
 /// Describes the policy and how to save it.
 #[derive(Args, Debug)]
 #[command(group = ArgGroup::new("who").required(true).multiple(true).args(["agent", "session", "project", "everyone"]))]
-#[command(group = ArgGroup::new("what").required(true).args(["tools", "all_tools", "read_only_tools", "writing_tools", "peer"]))]
+#[command(group = ArgGroup::new("what").required(true).args(["tools", "all_tools", "read_only_tools", "writing_tools"]))]
 pub(crate) struct TemplateArgs {
     /// Agent and its sessions, by id or name
     #[arg(long, value_name = "AGENT", conflicts_with = "session", help_heading = "Who")]
@@ -59,19 +58,6 @@ pub(crate) struct TemplateArgs {
     /// Every built-in tool that is not read-only
     #[arg(long, help_heading = "What")]
     writing_tools: bool,
-    /// Every skill of a peer agent, by slug
-    #[arg(long, value_name = "SLUG", help_heading = "What")]
-    peer: Option<String>,
-    /// Only this skill of the peer
-    // `requires` does not apply when a conflicting argument of the group is present, so the conflicts are listed here too.
-    #[arg(
-        long,
-        value_name = "SKILL",
-        requires = "peer",
-        conflicts_with_all = ["tools", "all_tools", "read_only_tools", "writing_tools"],
-        help_heading = "What"
-    )]
-    skill: Option<String>,
 
     /// Policy id [default: derived from the other flags]
     #[arg(long, value_name = "ID")]
@@ -137,12 +123,12 @@ impl TemplateArgs {
     }
 
     fn what(&self) -> What {
-        match (&self.peer, &self.skill) {
-            (Some(peer), None) => What::Peer(peer.clone()),
-            (Some(peer), Some(skill)) => What::Skill { peer: peer.clone(), skill: skill.clone() },
-            (None, _) if self.all_tools => What::AllTools,
-            (None, _) if self.read_only_tools || self.writing_tools => What::ToolsThat { only_read: self.read_only_tools },
-            (None, _) => What::Tools(self.tools.clone()),
+        if self.all_tools {
+            What::AllTools
+        } else if self.read_only_tools || self.writing_tools {
+            What::ToolsThat { only_read: self.read_only_tools }
+        } else {
+            What::Tools(self.tools.clone())
         }
     }
 }

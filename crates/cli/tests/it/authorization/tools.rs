@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use super::all_but;
 use crate::menu::{TOOLS, Things, ToolRow, tools_that_differ};
-use crate::support::{Crib, Engine, Reply, Session, Tenant, both_engines, call, modern, request};
+use crate::support::{Crib, Engine, Reply, Session, Tenant, both_engines, call, modern, request, text};
 
 /// A door and the credential to present.
 struct Way {
@@ -41,10 +41,6 @@ impl Way {
 /// The same call in both eras.
 fn calls(tool: &str, arguments: &Value) -> [Value; 2] {
     [call(1, tool, arguments.clone()), modern(1, "tools/call", json!({"name": tool, "arguments": arguments}))]
-}
-
-fn text(value: &Value) -> String {
-    value.as_str().unwrap().to_owned()
 }
 
 /// The callers that the doors refuse before they read the body, with the status.

@@ -2,11 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::support::{Engine, Place, Said, Terminal, both_engines};
-
-fn text(value: &Value) -> &str {
-    value.as_str().unwrap()
-}
+use crate::support::{Engine, Place, Said, Terminal, both_engines, text};
 
 both_engines! {
     async fn commands_accept_names_for_ids(engine: Engine) {
@@ -14,7 +10,7 @@ both_engines! {
         let _server = place.start().await;
         let terminal = Terminal::at(&place);
         let agent = terminal.json("agent add builder --scope '*' --tool af_memory_remember --tool bricks.list").await;
-        let agent = text(&agent["agent_id"]).to_owned();
+        let agent = text(&agent["agent_id"]);
         let opened = terminal.json("session open --agent builder").await;
         let session = terminal.json(&format!("session show {}", text(&opened["sessionId"]))).await;
         assert_eq!(session["session"]["agentId"], json!(agent));
@@ -28,22 +24,22 @@ both_engines! {
 
         // Bricks by key, kits by code, both by name.
         let draft = r#"call bricks.create_draft '{"name": "Tone", "type": "boolean", "evaluation_prompt": "p"}'"#;
-        let first = text(&terminal.json(draft).await["structuredContent"]["brick_id"]).to_owned();
+        let first = text(&terminal.json(draft).await["structuredContent"]["brick_id"]);
         for named in ["tone", "Tone", &first] {
             assert_eq!(terminal.json(&format!("brick show {named}")).await["brick"]["brick_id"], json!(first), "{named}");
         }
-        let second = text(&terminal.json(draft).await["structuredContent"]["brick_id"]).to_owned();
-        let key = text(&terminal.json(&format!("brick show {second}")).await["brick"]["brick_key"]).to_owned();
+        let second = text(&terminal.json(draft).await["structuredContent"]["brick_id"]);
+        let key = text(&terminal.json(&format!("brick show {second}")).await["brick"]["brick_key"]);
         assert_eq!(terminal.json(&format!("brick show {key}")).await["brick"]["brick_id"], json!(second), "a brick key is unique");
         assert_eq!(terminal.json("brick show tone").await["brick"]["brick_id"], json!(first), "a brick key takes precedence over a name");
         let kit = format!(r#"call kits.create_draft '{{"name": "Replies", "brick_ids": ["{first}"]}}'"#);
-        let kits = [terminal.json(&kit).await, terminal.json(&kit).await].map(|made| text(&made["structuredContent"]["kit_id"]).to_owned());
-        let code = text(&terminal.json(&format!("kit show {}", kits[0])).await["kit"]["kit_code"]).to_owned();
+        let kits = [terminal.json(&kit).await, terminal.json(&kit).await].map(|made| text(&made["structuredContent"]["kit_id"]));
+        let code = text(&terminal.json(&format!("kit show {}", kits[0])).await["kit"]["kit_code"]);
         assert_eq!(terminal.json(&format!("kit show {code}")).await["kit"]["kit_id"], json!(kits[0]));
         let said = terminal.run("kit show replies").await;
         let words = said.refused(1);
         assert!(words.contains("several kits are named `replies`") && kits.iter().all(|id| words.contains(id)), "{words}");
-        let keys = [terminal.json("key add ci").await, terminal.json("key add ci").await].map(|made| text(&made["key"]["id"]).to_owned());
+        let keys = [terminal.json("key add ci").await, terminal.json("key add ci").await].map(|made| text(&made["key"]["id"]));
         let said = terminal.run("key revoke ci").await;
         assert!(keys.iter().all(|id| said.refused(1).contains(id)), "{said:?}");
         terminal.run(&format!("key revoke {}", keys[0])).await.ok();
@@ -57,7 +53,7 @@ both_engines! {
         let _server = place.start().await;
         let terminal = Terminal::at(&place);
         let key = terminal.json("key add launcher").await;
-        terminal.with("TOOLCRIB_KEY", text(&key["key"]["fullKey"])).run("project add by-launcher").await.ok();
+        terminal.with("TOOLCRIB_KEY", &text(&key["key"]["fullKey"])).run("project add by-launcher").await.ok();
         let listed = terminal.json("audit list --actor Launcher --type project.created").await;
         let actors = listed["events"].as_array().unwrap().iter().map(|event| &event["actorId"]).collect::<Vec<_>>();
         assert_eq!(actors, [&key["key"]["id"]]);
@@ -66,7 +62,7 @@ both_engines! {
         assert!(said.refused(1).contains("no agent, key or user of org `default` is named `nobody`"), "{said:?}");
         let agent = terminal.json("agent add launcher --scope bricks:read --tool bricks.list").await;
         let said = terminal.run("audit list --actor launcher").await;
-        assert!(said.refused(1).contains(text(&agent["agent_id"])) && said.err.contains(text(&key["key"]["id"])), "{said:?}");
+        assert!(said.refused(1).contains(&text(&agent["agent_id"])) && said.err.contains(&text(&key["key"]["id"])), "{said:?}");
     }
 }
 
@@ -76,12 +72,12 @@ async fn key_without_org_read_works_in_its_org_and_projects() {
     let server = place.start().await;
     let admin = Terminal::at(&place);
     let made = admin.json("org add 'Acme Inc'").await;
-    let acme = admin.with("TOOLCRIB_KEY", text(&made["key"]["fullKey"]));
+    let acme = admin.with("TOOLCRIB_KEY", &text(&made["key"]["fullKey"]));
     acme.run("project add default").await.ok();
     let web = acme.within("web");
     web.run("project add web --root .").await.ok();
     let launcher = acme.json("key add launcher --scope sessions:write --scope bricks:read --scope bricks:create_draft").await;
-    let launcher = web.with("TOOLCRIB_KEY", text(&launcher["key"]["fullKey"]));
+    let launcher = web.with("TOOLCRIB_KEY", &text(&launcher["key"]["fullKey"]));
     // No flag names the org or the project.
     launcher.run("call bricks.list").await.ok();
     launcher.run("tools").await.ok();
@@ -106,7 +102,7 @@ async fn key_without_org_read_works_in_its_org_and_projects() {
 
     // A key for one project sees no other.
     let narrow = acme.json("key add narrow --scope sessions:write --scope bricks:read --cover web").await;
-    let narrow = launcher.with("TOOLCRIB_KEY", text(&narrow["key"]["fullKey"]));
+    let narrow = launcher.with("TOOLCRIB_KEY", &text(&narrow["key"]["fullKey"]));
     narrow.run("call bricks.list").await.ok();
     let said = narrow.run("call bricks.list --project default").await;
     assert!(said.refused(1).contains("no project `default` in org `acme-inc`; existing projects: `web`"), "{said:?}");
@@ -129,7 +125,7 @@ async fn agent_token_prints_a_header() {
             asked.header("authorization", text(&header["Authorization"])).send().await.unwrap().json().await.unwrap();
         assert_eq!(answer["result"]["tools"][0]["name"], "bricks.list", "{answer}");
     };
-    let known = terminal.with("TOOLCRIB_AGENT_KEY", key).with("TOOLCRIB_AGENT_SECRET", secret);
+    let known = terminal.with("TOOLCRIB_AGENT_KEY", &key).with("TOOLCRIB_AGENT_SECRET", &secret);
     check_header(known.run("agent token").await).await;
     check_header(terminal.run_with_input("agent token", &said.out).await).await;
     check_header(terminal.run_with_input("agent token", &format!("{key}\n{secret}\n")).await).await;
@@ -142,5 +138,5 @@ async fn agent_token_prints_a_header() {
     assert!(terminal.run("agent token").await.refused(1).contains("TOOLCRIB_AGENT_KEY"));
     // A started agent does not inherit another agent's secret.
     let said = known.run("run -- env").await;
-    assert!(!said.ok().contains(secret), "{said:?}");
+    assert!(!said.ok().contains(&secret), "{said:?}");
 }

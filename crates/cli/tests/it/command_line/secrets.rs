@@ -3,14 +3,10 @@
 use reqwest::StatusCode;
 use serde_json::{Value, json};
 
-use crate::support::{Engine, Place, Process, Terminal, http};
+use crate::support::{Engine, Place, Process, Terminal, http, text};
 
 async fn post(server: &Process, path: &str, body: Value) -> StatusCode {
     http().post(format!("{}{path}", server.url)).json(&body).send().await.unwrap().status()
-}
-
-fn text(value: &Value) -> &str {
-    value.as_str().unwrap()
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -68,7 +64,7 @@ async fn key_works_in_its_projects_until_revoked() {
     let terminal = Terminal::at(&place);
     terminal.run("project add web").await.ok();
     let minted = terminal.json("key add ci --scope org:read,sessions:write,bricks:read --cover web").await;
-    let ci = terminal.with("TOOLCRIB_KEY", text(&minted["key"]["fullKey"]));
+    let ci = terminal.with("TOOLCRIB_KEY", &text(&minted["key"]["fullKey"]));
     ci.run("call bricks.list --project web").await.ok();
     let elsewhere = ci.run("call bricks.list --project default").await;
     assert!(elsewhere.refused(1).contains("no project `default`"), "the key sees only its own project: {elsewhere:?}");

@@ -5,18 +5,14 @@ use reqwest::Method;
 use serde_json::{Value, json};
 
 use super::{members, refused, text};
-use crate::support::{Crib, Engine, Reply, Tenant, both_engines};
-
-async fn mint(tenant: &Tenant<'_>, with: &str, body: Value) -> Reply {
-    tenant.crib.api(Method::POST, &format!("/api/org/{}/keys", tenant.org), with, Some(body)).await
-}
+use crate::support::{Crib, Engine, both_engines};
 
 both_engines! {
     async fn key_is_shown_once(engine: Engine) {
         let crib = Crib::start(engine).await;
         let tenant = crib.tenant().await;
         let body = json!({"name": " ci ", "projects": [tenant.project], "scopes": ["kits:read", "bricks:read", "kits:read"]});
-        let minted = mint(&tenant, &tenant.key, body).await.expect(201);
+        let minted = tenant.mint_with(&tenant.key, body).await.expect(201);
         let key = &minted["key"];
         let expected = [
             "agents",
@@ -68,7 +64,7 @@ both_engines! {
     async fn revoked_key_is_refused(engine: Engine) {
         let crib = Crib::start(engine).await;
         let tenant = crib.tenant().await;
-        let minted = mint(&tenant, &tenant.key, json!({"name": "k", "projects": "all"})).await.expect(201);
+        let minted = tenant.mint_with(&tenant.key, json!({"name": "k", "projects": "all"})).await.expect(201);
         let (id, full_key) = (text(&minted["key"]["id"]), text(&minted["key"]["fullKey"]));
         assert_eq!(minted["key"]["scopes"], json!(["*"]), "the default is all scopes");
         let path = format!("keys/{id}");
@@ -87,12 +83,12 @@ both_engines! {
         let tenant = crib.tenant().await;
         let at = |ms: i64| Timestamp::from_ms(1_800_000_000_000 + ms).rfc3339();
         for past in [at(0), at(-1), "yesterday".to_owned(), "2027-01-15".to_owned()] {
-            let reply = mint(&tenant, &tenant.key, json!({"name": "k", "projects": "all", "expiresAt": past})).await;
+            let reply = tenant.mint_with(&tenant.key, json!({"name": "k", "projects": "all", "expiresAt": past})).await;
             refused(&reply, 400, "invalid_params");
         }
         // The time may have another UTC offset.
         let body = json!({"name": "k", "projects": "all", "expiresAt": "2027-01-15T09:01:00+01:00"});
-        let minted = mint(&tenant, &tenant.key, body).await.expect(201);
+        let minted = tenant.mint_with(&tenant.key, body).await.expect(201);
         assert_eq!(minted["key"]["expiresAt"], json!(at(60_000)));
         let full_key = text(&minted["key"]["fullKey"]);
         clock.advance_ms(59_999);
@@ -106,7 +102,7 @@ both_engines! {
         let tenant = crib.tenant().await;
         let other = text(&tenant.post("projects", json!({"name": "other"})).await.expect(201)["project"]["id"]);
         let few = tenant.key_with(&["keys:write", "kits:read", "sessions:write", "agents:write", "users:write"]).await;
-        let narrow = mint(&tenant, &tenant.key, json!({"name": "narrow", "projects": [tenant.project]})).await.expect(201);
+        let narrow = tenant.mint_with(&tenant.key, json!({"name": "narrow", "projects": [tenant.project]})).await.expect(201);
         let narrow = text(&narrow["key"]["fullKey"]);
         let (ours, theirs) = (json!([tenant.project]), json!([other]));
         for (minter, projects, scopes, status) in [
@@ -123,7 +119,7 @@ both_engines! {
             (&narrow, json!([tenant.project, other]), json!(["kits:read"]), 403),
         ] {
             let body = json!({"name": "k", "projects": projects, "scopes": scopes});
-            assert_eq!(mint(&tenant, minter, body.clone()).await.status, status, "{body}");
+            assert_eq!(tenant.mint_with(minter, body.clone()).await.status, status, "{body}");
         }
         // An agent, a person or a session cannot be stronger than its creator either.
         let org = format!("/api/org/{}", tenant.org);
@@ -174,11 +170,11 @@ both_engines! {
             json!({"name": "", "projects": "all"}),
             json!({"name": "k", "projects": "all", "fullKey": "rsk_live_mine"}),
         ] {
-            let reply = mint(&tenant, &tenant.key, bad.clone()).await;
+            let reply = tenant.mint_with(&tenant.key, bad.clone()).await;
             assert_eq!(reply.status, 400, "{bad}: {}", reply.text);
         }
         let nowhere = json!({"name": "k", "projects": ["prj_00000000000000000000000000"]});
-        refused(&mint(&tenant, &tenant.key, nowhere).await, 404, "not_found");
+        refused(&tenant.mint_with(&tenant.key, nowhere).await, 404, "not_found");
         assert_eq!(tenant.get("keys").await.expect(200)["keys"].as_array().unwrap().len(), 1);
     }
 }

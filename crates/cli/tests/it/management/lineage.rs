@@ -15,8 +15,7 @@ struct MintedKey {
 }
 
 async fn mint(tenant: &Tenant<'_>, with: &str, name: &str) -> MintedKey {
-    let path = format!("/api/org/{}/keys", tenant.org);
-    let minted = tenant.crib.api(Method::POST, &path, with, Some(json!({"name": name, "projects": "all"}))).await.expect(201);
+    let minted = tenant.mint_with(with, json!({"name": name, "projects": "all"})).await.expect(201);
     let key = &minted["key"];
     MintedKey { id: text(&key["id"]), secret: text(&key["fullKey"]), created_by: key["createdBy"].clone() }
 }

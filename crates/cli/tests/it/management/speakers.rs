@@ -11,10 +11,9 @@ async fn open(tenant: &Tenant<'_>, key: &str, agent: &str) -> Reply {
     tenant.crib.api(Method::POST, &format!("/api/org/{}/sessions", tenant.org), key, Some(body)).await
 }
 
-async fn mint(tenant: &Tenant<'_>, with: &str, body: Value) -> Reply {
-    let mut body = body;
+async fn mint(tenant: &Tenant<'_>, with: &str, mut body: Value) -> Reply {
     (body["name"], body["projects"]) = (json!("k"), json!("all"));
-    tenant.crib.api(Method::POST, &format!("/api/org/{}/keys", tenant.org), with, Some(body)).await
+    tenant.mint_with(with, body).await
 }
 
 async fn tools(session: &Session<'_>) -> Vec<String> {

@@ -13,7 +13,7 @@ pub(crate) use crib::{Crib, start_server};
 pub(crate) use person::{Person, with_body};
 pub(crate) use port::Port;
 pub(crate) use process::{Place, Process, binary, hearing_hangup};
-pub(crate) use reply::Reply;
+pub(crate) use reply::{Reply, members, text};
 pub(crate) use tenant::{Agent, Session, Tenant};
 pub(crate) use terminal::{Said, Terminal, eventually, in_time, words};
 pub(crate) use testkit::{Engine, both_engines};

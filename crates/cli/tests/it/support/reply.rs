@@ -3,6 +3,21 @@
 use reqwest::header::HeaderMap;
 use serde_json::Value;
 
+/// A string in a reply.
+#[track_caller]
+pub(crate) fn text(value: &Value) -> String {
+    value.as_str().unwrap_or_else(|| panic!("{value} is not a string")).to_owned()
+}
+
+/// The names of an object's members, sorted.
+#[track_caller]
+pub(crate) fn members(value: &Value) -> Vec<&str> {
+    let members = value.as_object().unwrap_or_else(|| panic!("{value} is not an object"));
+    let mut names: Vec<_> = members.keys().map(String::as_str).collect();
+    names.sort_unstable();
+    names
+}
+
 #[derive(Debug)]
 pub(crate) struct Reply {
     pub(crate) status: u16,

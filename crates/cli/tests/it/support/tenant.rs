@@ -92,6 +92,11 @@ impl<'c> Tenant<'c> {
         }
     }
 
+    /// Tries to mint a key with the key `with`.
+    pub(crate) async fn mint_with(&self, with: &str, body: Value) -> Reply {
+        self.crib.api(Method::POST, &format!("/api/org/{}/keys", self.org), with, Some(body)).await
+    }
+
     /// Mints a key with these scopes.
     pub(crate) async fn key_with(&self, scopes: &[&str]) -> String {
         let minted = self.post("keys", json!({"name": "k", "projects": "all", "scopes": scopes})).await.expect(201);

@@ -18,7 +18,7 @@ use utoipa_axum::routes;
 use super::body::Body;
 use super::error::Result;
 use super::extract::{Nothing, Query};
-use super::in_project::InProject;
+use super::in_project::{Author, InProject, RollBack};
 use super::page::{After, Page, Rows, query, request, shown};
 use super::path::Id;
 use super::rights::{MemoryRead, MemoryWrite};
@@ -195,33 +195,6 @@ struct Search {
     limit: Option<HitCount>,
 }
 
-/// The observations to forget.
-#[derive(Deserialize, ToSchema)]
-#[serde(untagged, expecting = "give `agentId`, `sessionId` or both to select the observations to roll back")]
-enum RollBack {
-    Agent(OfAgent),
-    Session(OfSession),
-}
-
-/// By an agent, optionally only in one session.
-#[derive(Deserialize, ToSchema)]
-#[serde(deny_unknown_fields, rename_all = "camelCase")]
-pub(super) struct OfAgent {
-    pub(super) agent_id: AuthorName,
-    pub(super) session_id: Option<AuthorName>,
-    /// Only from this time on.
-    pub(super) since: Option<Time>,
-}
-
-/// From a session.
-#[derive(Deserialize, ToSchema)]
-#[serde(deny_unknown_fields, rename_all = "camelCase")]
-pub(super) struct OfSession {
-    pub(super) session_id: AuthorName,
-    /// Only from this time on.
-    pub(super) since: Option<Time>,
-}
-
 /// Lists a project's observations, newest first, without forgotten ones.
 #[utoipa::path(
     get, path = "/api/org/{orgId}/projects/{projectId}/memory", operation_id = "listObservations", tag = "memory",
@@ -304,15 +277,10 @@ async fn roll_back(
     _: Query<Nothing>,
     Body(asked): Body<RollBack>,
 ) -> Result<Json<ForgottenAnswer>> {
-    let (agent, session, since) = match asked {
-        RollBack::Agent(of) => (Some(of.agent_id.0), of.session_id.map(|session| session.0), of.since),
-        RollBack::Session(of) => (None, Some(of.session_id.0), of.since),
-    };
-    let event = Event::new(EventKind::MemoryRolledBack, "project", access.project())
-        .with_some("agentId", agent.as_deref())
-        .with_some("sessionId", session.as_deref());
-    let memory = access.changing_memory(event);
+    let author = Author::from(asked);
+    let memory = access.changing_memory(access.rolled_back(EventKind::MemoryRolledBack, &author));
+    let Author { agent, session, since } = author;
     let filter = ObservationFilter { agent, session, ..ObservationFilter::default() };
-    let gone = memory.roll_back(&filter, since.map(|time| time.0), &access.who().label()).await?;
+    let gone = memory.roll_back(&filter, since, &access.who().label()).await?;
     Ok(Json(ForgottenAnswer { forgotten: gone.observations }))
 }
