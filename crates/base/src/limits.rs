@@ -359,6 +359,8 @@ pub const GRAPH_BYTES_MAX: usize = 512 * 1024 * 1024;
 /// Characters of a text sent to an embedding endpoint, about 2,000 tokens. Texts usually say first what they are about, and most models
 /// accept no more. A refused text is sent again, first cut to a quarter of this, then to a sixteenth.
 pub const EMBED_CHARS_MAX: usize = 8_000;
+/// Characters of the prefix that a model expects before queries or before texts. Instructions for models have one or two sentences.
+pub const EMBED_PREFIX_CHARS_MAX: usize = 500;
 /// Time that an embedding endpoint has for a query. After that, only keywords are compared.
 pub const EMBED_QUERY_TIMEOUT_MS: u64 = 2 * 1_000;
 /// Time that it has for texts in the background. Sixteen long texts keep a small machine busy.

@@ -149,7 +149,7 @@ struct Waiting {
 /// The vectors of the waiting texts, in order.
 fn make(embedder: &dyn Embedder, waiting: Vec<Waiting>) -> Result<Vec<(Waiting, Made)>> {
     let texts: Vec<&str> = waiting.iter().map(|waiting| waiting.text.as_str()).filter(|text| !text.is_empty()).collect();
-    let vectors = if texts.is_empty() { Vec::new() } else { embedder.embed_batch(&texts)? };
+    let vectors = if texts.is_empty() { Vec::new() } else { embedder.embed_texts(&texts)? };
     if vectors.len() != texts.len() {
         return Err(Error::internal(format!("the embedder returned {} vectors for {} texts", vectors.len(), texts.len())));
     }
@@ -190,11 +190,11 @@ mod tests {
             1
         }
 
-        fn embed(&self, _: &str) -> Result<Embedding> {
+        fn embed_query(&self, _: &str) -> Result<Embedding> {
             Ok(Embedding::new(vec![1.0]))
         }
 
-        fn embed_batch(&self, texts: &[&str]) -> Result<Vec<Option<Embedding>>> {
+        fn embed_texts(&self, texts: &[&str]) -> Result<Vec<Option<Embedding>>> {
             let vector = |text: &&str| (!text.starts_with("no")).then(|| Embedding::new(vec![text.len() as f32]));
             Ok(texts.iter().filter(|text| !text.starts_with("few")).map(vector).collect())
         }

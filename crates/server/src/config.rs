@@ -87,6 +87,10 @@ pub struct EmbedEndpoint {
     pub model: String,
     /// The length of its vectors. `None` asks the endpoint.
     pub dimension: Option<NonZero<u32>>,
+    /// What the model expects before a query.
+    pub query_prefix: String,
+    /// What the model expects before a text that is stored.
+    pub text_prefix: String,
     /// The API key.
     pub key: EmbedKey,
 }

@@ -38,7 +38,7 @@ pub use backup::{BackedUp, Restore, RestoredInto, Verified, back_up, restore, ve
 pub use catalogues::Sources;
 pub use config::{Config, EmbedEndpoint, EmbedKey, MasterKeySource};
 pub use data_folder::LOCKED;
-pub use embedding::ask_embedder;
+pub use embedding::{ask_embedder, remote_embedder};
 pub use folder_lock::stdio_process;
 pub use guard::{BrokenTrail, Swept, Trails};
 pub use hooks::{EventOutcome, Phase, Retry, Subscriber, Subscribers, VerbError, VerbEvent};

@@ -1,17 +1,18 @@
 //! `toolcrib eval`: measures recall on the user's own data. It needs no server: it runs the same code on a temporary store.
 
+mod embedder;
+
 use std::path::PathBuf;
 use std::sync::Arc;
 
 use anyhow::{Context, Result, bail};
 use clap::{Args, Subcommand};
 use knowledge::{Evaluation, EvaluationSet, Figures, Ranking, Report};
-use search::embed::{Cached, MiniLm};
+use server::EmbedEndpoint;
 
+use crate::config::EmbedArgs;
 use crate::output;
-
-/// Size of the cache for question vectors: each question is asked once per search mode.
-const QUESTIONS_REMEMBERED: usize = 100_000;
+use embedder::Watched;
 
 /// Measures recall on the user's own memories and questions.
 #[derive(Args, Debug)]
@@ -38,10 +39,13 @@ struct RecallArgs {
     /// Print the results as JSON
     #[arg(long)]
     json: bool,
+    #[command(flatten)]
+    embed: EmbedArgs,
 }
 
 pub(crate) async fn run(args: EvalArgs) -> Result<()> {
     let What::Recall(args) = args.what;
+    let endpoint = args.embed.endpoint()?;
     let mut set = EvaluationSet::default();
     for path in &args.set {
         set.open(path)?;
@@ -56,7 +60,7 @@ pub(crate) async fn run(args: EvalArgs) -> Result<()> {
             set.questions.len()
         );
     }
-    let report = measure(set).await?;
+    let report = measure(set, endpoint.as_ref()).await?;
     if args.json {
         println!("{}", serde_json::to_string_pretty(&report)?);
     } else {
@@ -65,13 +69,15 @@ pub(crate) async fn run(args: EvalArgs) -> Result<()> {
     Ok(())
 }
 
-async fn measure(set: EvaluationSet) -> Result<Report> {
+async fn measure(set: EvaluationSet, endpoint: Option<&EmbedEndpoint>) -> Result<Report> {
     let folder = tempfile::tempdir().context("cannot create a temporary folder")?;
-    let embedder = Arc::new(Cached::new(MiniLm::bundled()?, QUESTIONS_REMEMBERED));
+    let embedder = Arc::new(Watched::new(endpoint).await?);
     let progress = |done: usize, all: usize| output::progress(&format!("embedding {done} of {all}"));
-    let evaluation = Evaluation::prepare(set, folder.path(), embedder, progress).await?;
+    let evaluation = Evaluation::prepare(set, folder.path(), Arc::clone(&embedder) as _, progress).await?;
     output::progress("");
-    Ok(evaluation.report(Ranking::default()).await?)
+    let report = evaluation.report(Ranking::default()).await?;
+    embedder.check()?;
+    Ok(report)
 }
 
 fn print(report: &Report) {

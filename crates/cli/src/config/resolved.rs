@@ -5,8 +5,9 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
 use base::Clock;
-use server::{Config, EmbedEndpoint, EmbedKey, MasterKeySource};
+use server::{Config, EmbedEndpoint, MasterKeySource};
 
+use super::embed::{embed_endpoint, embed_key};
 use super::listen::Listen;
 use super::settings::{LogFormat, Settings, parse_token};
 use crate::environment;
@@ -152,29 +153,5 @@ pub(super) fn master_key(flags: &Settings, written: &Settings, given: Option<Str
         (Some(file), _, _) | (None, None, Some(file)) => MasterKeySource::File(file.clone()),
         (None, Some(hex), _) => MasterKeySource::Given(hex),
         (None, None, None) => MasterKeySource::DataFolder,
-    }
-}
-
-/// The source of the embedding endpoint's key, in the same order.
-pub(super) fn embed_key(flags: &Settings, written: &Settings, given: Option<String>) -> EmbedKey {
-    match (&flags.embed_key_file, given, &written.embed_key_file) {
-        (Some(file), _, _) | (None, None, Some(file)) => EmbedKey::File(file.clone()),
-        (None, Some(key), _) => EmbedKey::Given(key),
-        (None, None, None) => EmbedKey::None,
-    }
-}
-
-/// The embedding endpoint, if it is set. An incomplete one is an error, because it would be ignored silently.
-fn embed_endpoint(settings: &Settings, key: EmbedKey) -> Result<Option<EmbedEndpoint>> {
-    match (&settings.embed_url, &settings.embed_model) {
-        (Some(url), Some(model)) => {
-            Ok(Some(EmbedEndpoint { url: url.clone(), model: model.clone(), dimension: settings.embed_dimension, key }))
-        }
-        (Some(_), None) => bail!("the embedding endpoint has no model; set --embed-model"),
-        (None, Some(_)) => bail!("the embedding endpoint has no URL; set --embed-url"),
-        (None, None) if settings.embed_dimension.is_some() || settings.embed_key_file.is_some() => {
-            bail!("--embed-dimension and --embed-key-file need --embed-url and --embed-model")
-        }
-        (None, None) => Ok(None),
     }
 }

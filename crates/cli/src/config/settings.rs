@@ -95,6 +95,14 @@ pub(crate) struct Settings {
     #[arg(long, env = "TOOLCRIB_EMBED_DIMENSION", value_name = "N")]
     pub(crate) embed_dimension: Option<NonZero<u32>>,
 
+    /// What the endpoint's model expects before a query, like 'query: ' [default: nothing]
+    #[arg(long, env = "TOOLCRIB_EMBED_QUERY_PREFIX", value_name = "PREFIX", allow_hyphen_values = true)]
+    pub(crate) embed_query_prefix: Option<String>,
+
+    /// What the endpoint's model expects before a text that is stored, like 'passage: ' [default: nothing]
+    #[arg(long, env = "TOOLCRIB_EMBED_TEXT_PREFIX", value_name = "PREFIX", allow_hyphen_values = true)]
+    pub(crate) embed_text_prefix: Option<String>,
+
     /// File with the endpoint's key, sent as a bearer token (or set TOOLCRIB_EMBED_KEY) [default: no key]
     #[arg(long, env = "TOOLCRIB_EMBED_KEY_FILE", value_name = "FILE")]
     pub(crate) embed_key_file: Option<PathBuf>,
@@ -168,6 +176,8 @@ impl Settings {
             embed_url: self.embed_url.or(lower.embed_url),
             embed_model: self.embed_model.or(lower.embed_model),
             embed_dimension: self.embed_dimension.or(lower.embed_dimension),
+            embed_query_prefix: self.embed_query_prefix.or(lower.embed_query_prefix),
+            embed_text_prefix: self.embed_text_prefix.or(lower.embed_text_prefix),
             embed_key_file: self.embed_key_file.or(lower.embed_key_file),
             server_name: self.server_name.or(lower.server_name),
             workers: self.workers.or(lower.workers),

@@ -5,8 +5,9 @@ use std::path::Path;
 
 use clap::Args;
 
+use super::embed::embed_key;
 use super::limits::named;
-use super::resolved::{CONFIG_FILE, embed_key, master_key};
+use super::resolved::{CONFIG_FILE, master_key};
 use super::*;
 use server::{EmbedKey, MasterKeySource};
 
@@ -123,12 +124,21 @@ fn embedding_endpoint_must_be_complete_and_its_key_follows_precedence() {
     let named = load(folder.path(), whole, &["--embed-dimension", "8"]).unwrap().server().embed_endpoint.unwrap();
     assert_eq!((named.url.as_str(), named.model.as_str(), named.dimension.unwrap().get()), ("http://127.0.0.1:1/v1", "m", 8));
     assert!(matches!(named.key, EmbedKey::File(path) if path == folder.path().join("key")));
+    assert_eq!((named.query_prefix.as_str(), named.text_prefix.as_str()), ("", ""));
+    let prefixed = format!("{whole}embed_query_prefix = \"query: \"\nembed_text_prefix = \"passage: \"\n");
+    let named = load(folder.path(), &prefixed, &["--embed-text-prefix", "- "]).unwrap().server().embed_endpoint.unwrap();
+    assert_eq!((named.query_prefix.as_str(), named.text_prefix.as_str()), ("query: ", "- "), "spaces stay");
+    // An empty flag overrides the file.
+    let named = load(folder.path(), &prefixed, &["--embed-query-prefix", ""]).unwrap().server().embed_endpoint.unwrap();
+    assert_eq!((named.query_prefix.as_str(), named.text_prefix.as_str()), ("", "passage: "));
     assert!(load(folder.path(), "", &[]).unwrap().server().embed_endpoint.is_none());
     for (half, missing) in [
         (&["--embed-url", "http://127.0.0.1:1/v1"][..], "--embed-model"),
         (&["--embed-model", "m"], "--embed-url"),
         (&["--embed-dimension", "8"], "--embed-url"),
         (&["--embed-key-file", "k"], "--embed-url"),
+        (&["--embed-query-prefix", "query: "], "--embed-url"),
+        (&["--embed-text-prefix", "passage: "], "--embed-url"),
     ] {
         let error = load(folder.path(), "", half).unwrap_err().to_string();
         assert!(error.contains(missing), "{error}");
@@ -156,6 +166,22 @@ fn every_flag_has_a_matching_variable() {
     for (flag, variable) in long_names() {
         assert_eq!(variable, format!("TOOLCRIB_{}", flag.to_uppercase().replace('-', "_")));
     }
+}
+
+#[test]
+fn commands_without_a_server_have_every_flag_of_the_embedder() {
+    use clap::FromArgMatches;
+    let command = EmbedArgs::augment_args(clap::Command::new("test").no_binary_name(true));
+    let flags: Vec<_> = command.get_arguments().filter_map(|argument| argument.get_long()).map(str::to_owned).collect();
+    let known = long_names().into_iter().map(|(flag, _)| flag).filter(|flag| flag.starts_with("embed-"));
+    assert_eq!(flags, known.collect::<Vec<_>>());
+    let arguments = ["--embed-url=http://127.0.0.1:1/v1", "--embed-model=m", "--embed-dimension=8", "--embed-query-prefix=q: "];
+    let arguments = arguments.into_iter().chain(["--embed-text-prefix=t: ", "--embed-key-file=k"]);
+    let named = EmbedArgs::from_arg_matches(&command.try_get_matches_from(arguments).unwrap()).unwrap();
+    let named = named.endpoint().unwrap().unwrap();
+    assert_eq!((named.url.as_str(), named.model.as_str(), named.dimension.unwrap().get()), ("http://127.0.0.1:1/v1", "m", 8));
+    assert_eq!((named.query_prefix.as_str(), named.text_prefix.as_str()), ("q: ", "t: "));
+    assert!(matches!(named.key, EmbedKey::File(path) if path == Path::new("k")));
 }
 
 /// The example file as it is, and with its commented-out settings (`#key = …`) turned on.

@@ -2,6 +2,7 @@
 
 mod endpoint;
 mod outages;
+mod prefixes;
 mod process;
 
 use serde_json::{Value, json};

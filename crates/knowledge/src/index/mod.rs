@@ -165,7 +165,7 @@ impl Indexes {
 
 /// The vector of a query. Without one the keywords still match, so a failing embedder does not disable memory.
 fn query_vector(embedder: &dyn Embedder, query: &str) -> Option<Query> {
-    match embedder.embed(query) {
+    match embedder.embed_query(query) {
         Ok(vector) => Query::new(&vector).ok(),
         // An unavailable embedder logs that itself once, and not for every query.
         Err(error) if error.kind() == Kind::Unavailable => {

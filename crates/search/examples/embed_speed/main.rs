@@ -47,15 +47,15 @@ fn main() {
 
     let text = "index ".repeat(62);
     let texts = vec![text.as_str(); 32];
-    let batch = timed(|| model.embed_batch(&texts));
+    let batch = timed(|| model.embed_texts(&texts));
     println!("batch of 32 texts with 64 pieces: {:.2?} a text", batch / 32);
     let long = "all work and no play ".repeat(5_000);
     println!("a text of {} kB: {:.2?}", long.len() / 1_000, timed(|| model.vector(&long)));
 
     let cached = Cached::new(model, 1_000);
     let query = "where are expired tokens removed";
-    let _ = cached.embed(query);
-    let hits = timed(|| (0..10_000).for_each(|_| drop(black_box(cached.embed(black_box(query))))));
+    let _ = cached.embed_query(query);
+    let hits = timed(|| (0..10_000).for_each(|_| drop(black_box(cached.embed_query(black_box(query))))));
     println!("cache hit: {:?}", hits / 10_000);
     println!("resident at the end, yardstick included: {} kB", resident());
 }

@@ -1,7 +1,7 @@
-//! A cache for vectors of repeated texts, such as queries. Texts that are embedded in batches come only once and are not
-//! cached.
+//! A cache for vectors of repeated queries. Texts come only once and are not cached. A query and a text with the same words may
+//! have different vectors, so the cache must not answer for texts either.
 //!
-//! The cache stores no text. Its key is two 64-bit hashes with random keys of this process, so nobody can prepare two texts
+//! The cache stores no query. Its key is two 64-bit hashes with random keys of this process, so nobody can prepare two queries
 //! that collide.
 
 use std::fmt;
@@ -12,7 +12,7 @@ use quick_cache::sync::Cache;
 
 use super::{Embedder, Embedding};
 
-/// An embedder that caches its last vectors, up to a limit.
+/// An embedder that caches its last vectors of queries, up to a limit.
 pub struct Cached<E> {
     embedder: E,
     keys: [RandomState; 2],
@@ -25,13 +25,13 @@ impl<E: Embedder> Cached<E> {
         Self { embedder, keys: [RandomState::new(), RandomState::new()], vectors: Cache::new(capacity) }
     }
 
-    /// The vector of a text, if it is cached.
-    pub fn remembered(&self, text: &str) -> Option<Embedding> {
-        self.vectors.get(&self.key(text))
+    /// The vector of a query, if it is cached.
+    pub fn remembered(&self, query: &str) -> Option<Embedding> {
+        self.vectors.get(&self.key(query))
     }
 
-    fn key(&self, text: &str) -> [u64; 2] {
-        self.keys.each_ref().map(|key| key.hash_one(text))
+    fn key(&self, query: &str) -> [u64; 2] {
+        self.keys.each_ref().map(|key| key.hash_one(query))
     }
 }
 
@@ -48,12 +48,12 @@ impl<E: Embedder> Embedder for Cached<E> {
         self.embedder.is_remote()
     }
 
-    fn embed(&self, text: &str) -> Result<Embedding> {
-        self.vectors.get_or_insert_with(&self.key(text), || self.embedder.embed(text))
+    fn embed_query(&self, query: &str) -> Result<Embedding> {
+        self.vectors.get_or_insert_with(&self.key(query), || self.embedder.embed_query(query))
     }
 
-    fn embed_batch(&self, texts: &[&str]) -> Result<Vec<Option<Embedding>>> {
-        self.embedder.embed_batch(texts)
+    fn embed_texts(&self, texts: &[&str]) -> Result<Vec<Option<Embedding>>> {
+        self.embedder.embed_texts(texts)
     }
 }
 
@@ -71,7 +71,7 @@ mod tests {
 
     use super::*;
 
-    /// Counts its calls, and fails for an empty text.
+    /// Counts its calls, and fails for an empty query. Queries and texts point in different directions.
     #[derive(Default)]
     struct Counting(AtomicUsize);
 
@@ -84,41 +84,48 @@ mod tests {
             1
         }
 
-        fn embed(&self, text: &str) -> Result<Embedding> {
+        fn embed_query(&self, query: &str) -> Result<Embedding> {
             self.0.fetch_add(1, Ordering::Relaxed);
-            if text.is_empty() { Err(Error::internal("empty")) } else { Ok(Embedding::new(vec![1.0])) }
+            if query.is_empty() { Err(Error::internal("empty")) } else { Ok(Embedding::new(vec![1.0])) }
+        }
+
+        fn embed_texts(&self, texts: &[&str]) -> Result<Vec<Option<Embedding>>> {
+            Ok(vec![Some(Embedding::new(vec![-1.0])); texts.len()])
         }
     }
 
     #[test]
-    fn a_text_is_embedded_once() {
+    fn a_query_is_embedded_once() {
         let cached = Cached::new(Counting::default(), 10);
-        assert!(cached.remembered("text").is_none());
+        assert!(cached.remembered("query").is_none());
         for _ in 0..3 {
-            cached.embed("text").unwrap();
+            cached.embed_query("query").unwrap();
         }
         assert_eq!(cached.embedder.0.load(Ordering::Relaxed), 1);
-        assert!(cached.remembered("text").is_some());
+        assert!(cached.remembered("query").is_some());
     }
 
     #[test]
     fn a_failure_is_not_cached() {
         let cached = Cached::new(Counting::default(), 10);
-        assert!(cached.embed("").is_err() && cached.embed("").is_err());
+        assert!(cached.embed_query("").is_err() && cached.embed_query("").is_err());
         assert_eq!(cached.embedder.0.load(Ordering::Relaxed), 2);
     }
 
     #[test]
-    fn batches_are_not_cached() {
+    fn texts_are_neither_cached_nor_answered_from_the_cache() {
         let cached = Cached::new(Counting::default(), 10);
-        assert_eq!(cached.embed_batch(&["one", "two"]).unwrap().iter().flatten().count(), 2);
+        assert_eq!(cached.embed_query("two").unwrap().to_vec(), [1.0]);
+        let vectors = cached.embed_texts(&["one", "two"]).unwrap();
+        assert!(vectors.iter().all(|vector| vector.as_deref() == Some(&[-1.0][..])), "{vectors:?}");
         assert!(cached.remembered("one").is_none());
+        assert_eq!(cached.embed_query("one").unwrap().to_vec(), [1.0]);
     }
 
     #[test]
     fn the_cache_keeps_its_capacity() {
         let cached = Cached::new(Counting::default(), 10);
-        (0..1_000).for_each(|number| drop(cached.embed(&number.to_string()).unwrap()));
+        (0..1_000).for_each(|number| drop(cached.embed_query(&number.to_string()).unwrap()));
         assert!(cached.vectors.len() <= 10);
     }
 }

@@ -5,12 +5,16 @@ use std::sync::Arc;
 
 use base::Result;
 
-/// Turns texts into vectors. Never compare vectors of different models: store the model's name with each.
+/// Turns texts and queries into vectors. Never compare vectors of different models: store the model's name with each.
+///
+/// Some models embed a query in another way than the texts that answer it, so there are two entry points. What is stored is a
+/// text, and what is searched for is a query.
 ///
 /// Embedding takes milliseconds at best and may need another machine, so call it on a blocking thread. An error of kind
 /// `unavailable` may go away later. Any other error means that this text has no vector.
 pub trait Embedder: Send + Sync {
-    /// The model's name, including everything that affects its vectors: vectors with the same name are comparable.
+    /// The model's name, including everything that affects the vectors of texts: vectors of texts with the same name are
+    /// comparable.
     fn model(&self) -> &str;
 
     /// The number of components of its vectors.
@@ -21,14 +25,12 @@ pub trait Embedder: Send + Sync {
         false
     }
 
-    /// The vector of a text for a waiting caller.
-    fn embed(&self, text: &str) -> Result<Embedding>;
+    /// The vector of a query for a waiting caller. It is compared with vectors of texts and never stored.
+    fn embed_query(&self, query: &str) -> Result<Embedding>;
 
-    /// The vectors of many texts in the background, in order. A text that the model refuses has none and does not affect the
-    /// others. An error means that all of them can be retried.
-    fn embed_batch(&self, texts: &[&str]) -> Result<Vec<Option<Embedding>>> {
-        texts.iter().map(|text| self.embed(text).map(Some)).collect()
-    }
+    /// The vectors of texts in the background, in order. A text that the model refuses has none and does not affect the others.
+    /// An error means that all of them can be retried.
+    fn embed_texts(&self, texts: &[&str]) -> Result<Vec<Option<Embedding>>>;
 }
 
 /// A vector of length 1. Clones share their memory.

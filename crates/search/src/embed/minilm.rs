@@ -70,8 +70,13 @@ impl Embedder for MiniLm {
         self.weights.width
     }
 
-    fn embed(&self, text: &str) -> Result<Embedding> {
-        Ok(self.vector(text))
+    // The model was trained without prefixes: a query is embedded like a text.
+    fn embed_query(&self, query: &str) -> Result<Embedding> {
+        Ok(self.vector(query))
+    }
+
+    fn embed_texts(&self, texts: &[&str]) -> Result<Vec<Option<Embedding>>> {
+        Ok(texts.iter().map(|text| Some(self.vector(text))).collect())
     }
 }
 

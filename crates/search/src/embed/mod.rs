@@ -6,7 +6,7 @@
 //! | module | purpose |
 //! |---|---|
 //! | `embedder` | the interface of embedders, and the type of vectors |
-//! | `cache` | a cache for vectors of repeated texts |
+//! | `cache` | a cache for vectors of repeated queries |
 //! | `minilm` | the forward pass |
 //! | `weights` | the weights file, read in place |
 //! | `wordpiece`, `characters`, `vocabulary` | from text to word pieces |

@@ -16,6 +16,7 @@ use tokio::runtime::Handle;
 use tokio::sync::watch;
 
 use super::breaker::Breaker;
+use super::prefixes::{Prefix, Prefixes};
 use super::wire::{Failure, Wire};
 use crate::config::EmbedEndpoint;
 use crate::data_folder::DataFolder;
@@ -35,40 +36,47 @@ const START_PATIENCE: Duration = Duration::from_millis(EMBED_START_TIMEOUT_MS);
 /// An embedder behind an OpenAI-compatible HTTP endpoint.
 pub(super) struct Endpoint {
     wire: Wire,
-    /// The model, its location and its dimension. Vectors with the same name are comparable.
+    prefixes: Prefixes,
+    /// The model, its location, its dimension and its prefix of texts. Vectors with the same name are comparable.
     model: String,
     dimension: usize,
     breaker: Breaker,
     /// The server's runtime, which runs the requests for any calling thread.
     runtime: Handle,
-    /// Ends waiting when the server stops.
-    stopping: watch::Receiver<bool>,
+    /// Ends waiting when the server stops. Outside a server, nothing does.
+    stopping: Option<watch::Receiver<bool>>,
 }
 
 impl Endpoint {
     /// Creates an endpoint. Its dimension comes from the operator, from the endpoint, or from the last start.
     pub(super) async fn connect(
         named: &EmbedEndpoint,
-        folder: &DataFolder,
+        folder: Option<&DataFolder>,
         failures: Counter,
-        stopping: watch::Receiver<bool>,
+        stopping: Option<watch::Receiver<bool>>,
     ) -> Result<Self> {
-        let wire = Wire::new(named)?;
+        let (wire, prefixes) = (Wire::new(named)?, Prefixes::new(named)?);
         let dimension = match named.dimension {
             Some(dimension) => dimension.get() as usize,
-            None => learn(&wire, folder).await?,
+            None => learn(&wire, prefixes.text(), folder).await?,
         };
-        let model = format!("{}/{dimension}", wire.name());
-        Ok(Self { wire, model, dimension, breaker: Breaker::new(failures), runtime: Handle::current(), stopping })
+        let model = prefixes.stored_name(&wire.name(), dimension);
+        Ok(Self { wire, prefixes, model, dimension, breaker: Breaker::new(failures), runtime: Handle::current(), stopping })
     }
 
     /// Blocks until the request is done, and reports the result to the breaker.
     fn drive<T>(&self, asking: impl Future<Output = Result<T, String>>) -> Result<T> {
-        let mut stopping = self.stopping.clone();
+        let stopping = self.stopping.clone();
+        let stopped = async {
+            match stopping {
+                Some(mut stopping) => drop(stopping.wait_for(|stopping| *stopping).await),
+                None => std::future::pending().await,
+            }
+        };
         let outcome = self.runtime.block_on(async {
             tokio::select! {
                 outcome = asking => Some(outcome),
-                _ = stopping.wait_for(|stopping| *stopping) => None,
+                () = stopped => None,
             }
         });
         match outcome {
@@ -86,39 +94,40 @@ impl Endpoint {
 
     /// The vectors of several texts, in one request if possible.
     async fn many(&self, texts: &[&str]) -> Result<Vec<Option<Embedding>>, String> {
-        let short: Vec<&str> = texts.iter().map(|text| cut(text, EMBED_CHARS_MAX)).collect();
+        let prefix = self.prefixes.text();
+        let short: Vec<_> = texts.iter().map(|text| prefix.before(cut(text, EMBED_CHARS_MAX))).collect();
         match self.wire.ask(&short, Some(self.dimension), BATCH_PATIENCE).await {
             Ok(vectors) => return Ok(vectors.into_iter().map(Some).collect()),
             Err(Failure::Down(why)) => return Err(why),
             // A slow machine may manage a single text where it cannot manage a batch.
-            Err(failure @ (Failure::Answered(_) | Failure::Late(_))) => self.probe(failure, BATCH_PATIENCE).await?,
+            Err(failure @ (Failure::Answered(_) | Failure::Late(_))) => self.probe(prefix, failure, BATCH_PATIENCE).await?,
         }
         let mut vectors = Vec::with_capacity(texts.len());
         for text in texts {
-            vectors.push(self.one(text, BATCH_PATIENCE).await?);
+            vectors.push(self.one(prefix, text, BATCH_PATIENCE).await?);
         }
         Ok(vectors)
     }
 
-    /// The vector of one text, shortened if necessary. `None` if the endpoint refuses even the shortest form.
-    async fn one(&self, text: &str, patience: Duration) -> Result<Option<Embedding>, String> {
+    /// The vector of one query or text, shortened if necessary. `None` if the endpoint refuses even the shortest form.
+    async fn one(&self, prefix: &Prefix, text: &str, patience: Duration) -> Result<Option<Embedding>, String> {
         let mut refusal = None;
         for characters in CUTS {
-            match self.wire.ask(&[cut(text, characters)], Some(self.dimension), patience).await {
+            match self.wire.ask(&[prefix.before(cut(text, characters))], Some(self.dimension), patience).await {
                 Ok(vectors) => return Ok(vectors.into_iter().next()),
                 Err(refused @ Failure::Answered(_)) => refusal = Some(refused),
                 Err(failure) => return Err(failure.why()),
             }
         }
         if let Some(refusal) = refusal {
-            self.probe(refusal, patience).await?;
+            self.probe(prefix, refusal, patience).await?;
         }
         Ok(None)
     }
 
     /// Finds out whether the texts caused a failure: they did if the endpoint embeds a simple word. Otherwise this is an outage.
-    async fn probe(&self, failure: Failure, patience: Duration) -> Result<(), String> {
-        match self.wire.ask(&[PROBE], Some(self.dimension), patience).await {
+    async fn probe(&self, prefix: &Prefix, failure: Failure, patience: Duration) -> Result<(), String> {
+        match self.wire.ask(&[prefix.before(PROBE)], Some(self.dimension), patience).await {
             Ok(_) => {
                 tracing::debug!(model = self.model, why = failure.why(), "texts refused; sending them one by one, shortened");
                 Ok(())
@@ -142,19 +151,19 @@ impl Embedder for Endpoint {
         true
     }
 
-    fn embed(&self, text: &str) -> Result<Embedding> {
+    fn embed_query(&self, query: &str) -> Result<Embedding> {
         if !self.breaker.admits(Instant::now()) {
             return Err(unusable("it failed recently".to_owned()));
         }
         let vector = self.drive(async {
             // One time limit for all attempts, including the shortened ones.
-            let asking = tokio::time::timeout(QUERY_PATIENCE, self.one(text, QUERY_PATIENCE));
+            let asking = tokio::time::timeout(QUERY_PATIENCE, self.one(self.prefixes.query(), query, QUERY_PATIENCE));
             asking.await.unwrap_or_else(|_| Err(format!("no answer within {} s", QUERY_PATIENCE.as_secs())))
         })?;
         vector.ok_or_else(|| Error::invalid("query", "the embedder refused this text"))
     }
 
-    fn embed_batch(&self, texts: &[&str]) -> Result<Vec<Option<Embedding>>> {
+    fn embed_texts(&self, texts: &[&str]) -> Result<Vec<Option<Embedding>>> {
         self.drive(self.many(texts))
     }
 }
@@ -170,12 +179,12 @@ fn unusable(why: String) -> Error {
 
 /// Finds the length of the vectors. It is asked at every start, because the model behind a name may change, and stored, because the
 /// next start must not depend on the endpoint.
-async fn learn(wire: &Wire, folder: &DataFolder) -> Result<usize> {
-    let known = folder.embed_dimension(&wire.name());
+async fn learn(wire: &Wire, prefix: &Prefix, folder: Option<&DataFolder>) -> Result<usize> {
+    let known = folder.and_then(|folder| folder.embed_dimension(&wire.name()));
     let patience = if known.is_some() { QUERY_PATIENCE } else { START_PATIENCE };
-    match (asked(wire, patience).await, known) {
+    match (asked(wire, prefix, patience).await, known) {
         (Ok(dimension), _) => {
-            folder.remember_embed_dimension(&wire.name(), dimension)?;
+            folder.map_or(Ok(()), |folder| folder.remember_embed_dimension(&wire.name(), dimension))?;
             Ok(dimension)
         }
         (Err(why), Some(known)) => {
@@ -193,8 +202,8 @@ async fn learn(wire: &Wire, folder: &DataFolder) -> Result<usize> {
     }
 }
 
-async fn asked(wire: &Wire, patience: Duration) -> Result<usize, String> {
-    let vectors = wire.ask(&[PROBE], None, patience).await.map_err(Failure::why)?;
+async fn asked(wire: &Wire, prefix: &Prefix, patience: Duration) -> Result<usize, String> {
+    let vectors = wire.ask(&[prefix.before(PROBE)], None, patience).await.map_err(Failure::why)?;
     match vectors.first().map_or(0, |vector| vector.len()) {
         dimension if dimension > EMBED_DIMENSION_MAX => {
             Err(format!("its vectors have {dimension} numbers; at most {EMBED_DIMENSION_MAX} are supported"))
@@ -203,16 +212,21 @@ async fn asked(wire: &Wire, patience: Duration) -> Result<usize, String> {
     }
 }
 
+/// The embedder behind an endpoint, for work outside a server. Call its methods on a blocking thread of this runtime.
+pub async fn remote_embedder(endpoint: &EmbedEndpoint) -> Result<impl Embedder + use<>> {
+    Endpoint::connect(endpoint, None, Counter::default(), None).await
+}
+
 /// Asks an endpoint for a vector and returns the name that its vectors are stored under.
 pub async fn ask_embedder(endpoint: &EmbedEndpoint) -> Result<String> {
-    let wire = Wire::new(endpoint)?;
-    let dimension = asked(&wire, START_PATIENCE).await.map_err(|why| Error::new(Kind::Unavailable, why))?;
+    let (wire, prefixes) = (Wire::new(endpoint)?, Prefixes::new(endpoint)?);
+    let dimension = asked(&wire, prefixes.text(), START_PATIENCE).await.map_err(|why| Error::new(Kind::Unavailable, why))?;
     match endpoint.dimension.map(|dimension| dimension.get() as usize) {
         Some(said) if said != dimension => Err(Error::new(
             Kind::Unavailable,
             format!("its vectors have {dimension} numbers instead of {said}; correct --embed-dimension"),
         )),
-        _ => Ok(format!("{}/{dimension}", wire.name())),
+        _ => Ok(prefixes.stored_name(&wire.name(), dimension)),
     }
 }
 

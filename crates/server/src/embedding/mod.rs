@@ -7,6 +7,7 @@
 //! |---|---|
 //! | `queue` | the background task that embeds waiting texts |
 //! | `endpoint` | an endpoint as an embedder, and its error recovery |
+//! | `prefixes` | what a model expects before queries and texts |
 //! | `wire` | one HTTP request and its answer: address, key, limits |
 //! | `answer` | parsing of answers |
 //! | `breaker` | the pause after a failure |
@@ -16,6 +17,7 @@
 mod answer;
 mod breaker;
 mod endpoint;
+mod prefixes;
 mod queue;
 mod wire;
 
@@ -32,7 +34,7 @@ use crate::config::Config;
 use crate::data_folder::DataFolder;
 use endpoint::Endpoint;
 
-pub use endpoint::ask_embedder;
+pub use endpoint::{ask_embedder, remote_embedder};
 pub(crate) use queue::run;
 
 /// The indexes of this server, with one embedder for all orgs and with keyword caches in the data folder.
@@ -44,7 +46,7 @@ pub(crate) async fn indexes(
 ) -> Result<Indexes> {
     let embedder: Arc<dyn Embedder> = match &config.embed_endpoint {
         Some(named) => {
-            let endpoint = Endpoint::connect(named, folder, failures, stopping).await?;
+            let endpoint = Endpoint::connect(named, Some(folder), failures, Some(stopping)).await?;
             tracing::info!(model = endpoint.model(), "using a remote embedder");
             Arc::new(Cached::new(endpoint, QUERY_VECTOR_CACHE_MAX))
         }

@@ -81,13 +81,14 @@ impl Wire {
     }
 
     /// The vectors of `texts`, in order. Without a known dimension, any length is accepted.
-    pub(super) async fn ask(
+    pub(super) async fn ask<T: AsRef<str>>(
         &self,
-        texts: &[&str],
+        texts: &[T],
         dimension: Option<usize>,
         patience: Duration,
     ) -> Result<Vec<Embedding>, Failure> {
-        let mut body = json!({"model": self.model, "input": texts, "encoding_format": "float"});
+        let input: Vec<&str> = texts.iter().map(AsRef::as_ref).collect();
+        let mut body = json!({"model": self.model, "input": input, "encoding_format": "float"});
         if let (Some(dimensions), Some(body)) = (self.dimensions, body.as_object_mut()) {
             body.insert("dimensions".to_owned(), dimensions.into());
         }
@@ -205,6 +206,8 @@ mod tests {
             url: "http://127.0.0.1:9/v1".into(),
             model: "m".into(),
             dimension: None,
+            query_prefix: String::new(),
+            text_prefix: String::new(),
             key: EmbedKey::Given(key.into()),
         };
         Wire::new(&endpoint).unwrap()

@@ -136,7 +136,14 @@ impl Endpoint {
 }
 
 fn settings(address: SocketAddr) -> EmbedEndpoint {
-    EmbedEndpoint { url: format!("http://{address}/v1"), model: "bag-of-words".into(), dimension: None, key: EmbedKey::None }
+    EmbedEndpoint {
+        url: format!("http://{address}/v1"),
+        model: "bag-of-words".into(),
+        dimension: None,
+        query_prefix: String::new(),
+        text_prefix: String::new(),
+        key: EmbedKey::None,
+    }
 }
 
 /// The same setting with its dimension.

@@ -55,6 +55,8 @@ async fn serve_and_doctor_report_embedder_problems() {
         ("--embed-url localhost:1 --embed-model m".to_owned(), "without a user, query or fragment"),
         (format!("--embed-url {url} --embed-model m --embed-key-file nowhere"), "nowhere: No such file"),
         (format!("--embed-url {url} --embed-model m --embed-dimension 9000"), "at most 8192 numbers"),
+        ("--embed-text-prefix 'passage: '".to_owned(), "--embed-text-prefix needs --embed-url"),
+        (format!("--embed-url {url} --embed-model m --embed-query-prefix {}", "q".repeat(501)), "at most 500 characters"),
     ] {
         let refused = terminal.run(&format!("serve --listen 127.0.0.1:0 {flags}")).await;
         assert!(refused.refused(1).contains(said), "{flags}: {refused:?}");
@@ -75,6 +77,9 @@ async fn serve_and_doctor_report_embedder_problems() {
     let place = url.replace("http://", "");
     assert!(embedder().await.starts_with("ok"));
     assert!(embedder().await.contains(&format!("bag-of-words@{place}/{DIMENSION}")));
+    let prefixed = terminal.with("TOOLCRIB_EMBED_TEXT_PREFIX", "passage: ").run("doctor").await.out;
+    assert!(prefixed.contains(&format!("bag-of-words@{place}/{DIMENSION} \"passage: \"")), "{prefixed}");
+    assert_eq!(endpoint.asked().last().unwrap().texts(), ["passage: memory"]);
     assert_eq!(endpoint.asked().last().unwrap().authorization.as_deref(), Some(&*format!("Bearer {KEY}")));
     endpoint.answers(Mode::With(401, format!(r#"{{"error": {{"message": "{KEY}"}}}}"#)));
     assert!(embedder().await.contains("it answered 401; check --embed-key-file"));

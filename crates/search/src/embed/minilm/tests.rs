@@ -45,9 +45,9 @@ fn vectors_do_not_depend_on_earlier_texts() {
     let model = MiniLm::bundled().unwrap();
     let texts = ["short", &"a much longer text than the others ".repeat(60), "", "of medium length, with punctuation"];
     let alone: Vec<_> = texts.iter().map(|text| Some(MiniLm::bundled().unwrap().vector(text))).collect();
-    assert_eq!(model.embed_batch(&texts).unwrap(), alone);
+    assert_eq!(model.embed_texts(&texts).unwrap(), alone);
     std::thread::scope(|scope| {
-        let threads: Vec<_> = (0..4).map(|_| scope.spawn(|| model.embed_batch(&texts).unwrap())).collect();
+        let threads: Vec<_> = (0..4).map(|_| scope.spawn(|| model.embed_texts(&texts).unwrap())).collect();
         threads.into_iter().for_each(|thread| assert_eq!(thread.join().unwrap(), alone));
     });
 }
