@@ -6,9 +6,10 @@
 //!
 //! Nothing here knows whose graph it is, reads a clock, waits or panics. **Answers depend only on the edges and their order**,
 //! never on the graph's history: a graph that grew edge by edge, was merged and restored gives the same answers as one built at
-//! once. A walk uses memory for the part that it reaches, not for the whole graph.
+//! once. A walk uses memory for the part that it reaches, not for the whole graph. [`components()`] is no walk: it visits every node.
 
 mod adjacency;
+mod components;
 mod lightest;
 mod neighbours;
 mod numbering;
@@ -16,6 +17,7 @@ mod redirects;
 mod shortest;
 mod storage;
 
+pub use components::{Components, components};
 pub use lightest::lightest_path;
 pub use neighbours::{Hop, Reached, neighbours};
 pub use shortest::shortest_path;

@@ -1,10 +1,10 @@
-//! networkx finds the same distances and paths in a dozen random graphs.
+//! networkx finds the same distances, paths and components in a dozen random graphs.
 
 use std::io::Write;
 use std::path::Path;
 use std::process::Stdio;
 
-use graph::{Direction, Graph, Hop, Node, lightest_path, neighbours, shortest_path};
+use graph::{Direction, Graph, Hop, Node, components, lightest_path, neighbours, shortest_path};
 use serde_json::{Value, json};
 use testkit::python::PythonPackages;
 
@@ -94,6 +94,13 @@ fn compare_walks(question: &Question, direction: Direction, said: &Value) -> usi
     found
 }
 
+fn compare_components(question: &Question, said: &Value) {
+    let found = components(&question.graph, is_there);
+    let mut members: Vec<_> = (0..found.count()).map(|component| found.members(component)).collect();
+    members.sort_unstable();
+    assert_eq!(json!(members), said["components"]);
+}
+
 #[test]
 fn networkx_finds_the_same() {
     let questions: Vec<_> = (0..GRAPHS).map(question).collect();
@@ -106,6 +113,7 @@ fn networkx_finds_the_same() {
     for (question, said) in questions.iter().zip(said.as_array().unwrap()) {
         found[0] += compare_walks(question, Direction::Out, &said["directed"]);
         found[1] += compare_walks(question, Direction::Both, &said["undirected"]);
+        compare_components(question, said);
         asked += question.pairs.len();
     }
     assert!(found.iter().all(|found| (asked / 4..asked).contains(found)), "some pairs have a path, some have none: {found:?}");
