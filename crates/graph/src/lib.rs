@@ -9,15 +9,25 @@
 //! once. A walk uses memory for the part that it reaches, not for the whole graph. [`components()`] is no walk: it visits every node.
 
 mod adjacency;
+mod blocks;
 mod components;
+mod dijkstra;
+mod distances;
+mod fre;
+mod heap;
+mod labels;
 mod lightest;
 mod neighbours;
 mod numbering;
+mod pivots;
 mod redirects;
 mod shortest;
 mod storage;
 
 pub use components::{Components, components};
+pub use dijkstra::dijkstra;
+pub use distances::{Counters, Distances, Found, Within};
+pub use fre::fre;
 pub use lightest::lightest_path;
 pub use neighbours::{Hop, Reached, neighbours};
 pub use shortest::shortest_path;

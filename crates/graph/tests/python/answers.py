@@ -32,6 +32,7 @@ def answer(asked):
         answers[name] = {"distances": sorted(distances.items()), "paths": paths}
     directed = built(nx.MultiDiGraph, asked)
     answers["components"] = sorted(sorted(component) for component in nx.strongly_connected_components(directed))
+    answers["costs"] = sorted(nx.single_source_dijkstra_path_length(directed, asked["start"], weight="weight").items())
     return answers
 
 
