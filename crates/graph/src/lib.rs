@@ -6,16 +6,28 @@
 //!
 //! Nothing here knows whose graph it is, reads a clock, waits or panics. **Answers depend only on the edges and their order**,
 //! never on the graph's history: a graph that grew edge by edge, was merged and restored gives the same answers as one built at
-//! once. A walk uses memory for the part that it reaches, not for the whole graph.
+//! once. A walk uses memory for the part that it reaches, not for the whole graph. [`components()`] is no walk: it visits every node.
 
 mod adjacency;
+mod blocks;
+mod components;
+mod dijkstra;
+mod distances;
+mod fre;
+mod heap;
+mod labels;
 mod lightest;
 mod neighbours;
 mod numbering;
+mod pivots;
 mod redirects;
 mod shortest;
 mod storage;
 
+pub use components::{Components, components};
+pub use dijkstra::dijkstra;
+pub use distances::{Counters, Distances, Found, Within};
+pub use fre::fre;
 pub use lightest::lightest_path;
 pub use neighbours::{Hop, Reached, neighbours};
 pub use shortest::shortest_path;

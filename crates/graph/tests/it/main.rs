@@ -2,8 +2,11 @@
 
 #![expect(clippy::unwrap_used, clippy::indexing_slicing, reason = "a test fails by panicking")]
 
+mod components;
+mod distances;
 mod histories;
 mod model;
 mod networkx;
 mod random;
+mod shapes;
 mod walks;

@@ -1,10 +1,12 @@
-//! networkx finds the same distances and paths in a dozen random graphs.
+//! networkx finds the same distances, paths and components in a dozen random graphs.
 
 use std::io::Write;
 use std::path::Path;
 use std::process::Stdio;
 
-use graph::{Direction, Graph, Hop, Node, lightest_path, neighbours, shortest_path};
+use graph::{
+    Direction, Distances, Graph, Hop, Node, Within, components, dijkstra, fre, lightest_path, neighbours, shortest_path,
+};
 use serde_json::{Value, json};
 use testkit::python::PythonPackages;
 
@@ -94,6 +96,26 @@ fn compare_walks(question: &Question, direction: Direction, said: &Value) -> usi
     found
 }
 
+/// Compares the components, and the distances of both searches: weights are sums of sixteenths, so they are exact.
+fn compare_engines(question: &Question, said: &Value) {
+    let found = components(&question.graph, is_there);
+    let mut members: Vec<_> = (0..found.count()).map(|component| found.members(component)).collect();
+    members.sort_unstable();
+    assert_eq!(json!(members), said["components"]);
+    let (sources, within) = ([(question.start, 0.0)], Within::all(Direction::Out));
+    let by = |payload: &Payload| f64::from(weight(payload));
+    let costs = |found: &Distances| {
+        let mut costs: Vec<_> = found.found().iter().map(|found| (found.node, found.distance)).collect();
+        costs.sort_unstable_by_key(|(node, _)| *node);
+        costs
+    };
+    // The start's cost is the integer 0 in Python, so numbers are compared, not texts.
+    let said = said["costs"].as_array().unwrap().iter();
+    let said: Vec<_> = said.map(|pair| (Node::try_from(pair[0].as_u64().unwrap()).unwrap(), pair[1].as_f64().unwrap())).collect();
+    assert_eq!(costs(&fre(&question.graph, &sources, &within, is_there, by)), said);
+    assert_eq!(costs(&dijkstra(&question.graph, &sources, &within, is_there, by)), said);
+}
+
 #[test]
 fn networkx_finds_the_same() {
     let questions: Vec<_> = (0..GRAPHS).map(question).collect();
@@ -106,6 +128,7 @@ fn networkx_finds_the_same() {
     for (question, said) in questions.iter().zip(said.as_array().unwrap()) {
         found[0] += compare_walks(question, Direction::Out, &said["directed"]);
         found[1] += compare_walks(question, Direction::Both, &said["undirected"]);
+        compare_engines(question, said);
         asked += question.pairs.len();
     }
     assert!(found.iter().all(|found| (asked / 4..asked).contains(found)), "some pairs have a path, some have none: {found:?}");

@@ -30,6 +30,9 @@ def answer(asked):
         distances = nx.single_source_shortest_path_length(graph, asked["start"], cutoff=asked["depth"])
         paths = [path(graph, source, target) for source, target in asked["pairs"]]
         answers[name] = {"distances": sorted(distances.items()), "paths": paths}
+    directed = built(nx.MultiDiGraph, asked)
+    answers["components"] = sorted(sorted(component) for component in nx.strongly_connected_components(directed))
+    answers["costs"] = sorted(nx.single_source_dijkstra_path_length(directed, asked["start"], weight="weight").items())
     return answers
 
 
