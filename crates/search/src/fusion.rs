@@ -15,6 +15,8 @@ const USUAL_COUNT: f32 = 5.0;
 const USUAL_KEYWORD_SPREAD: f32 = 0.25;
 /// The usual spread of cosines.
 const USUAL_COSINE_SPREAD: f32 = 0.1;
+/// How many spreads below the lowest cosine a cosine is worth nothing, so that even the only candidate has a score.
+const FLOOR_SPREADS: f32 = 2.0;
 
 /// The weights of the parts.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -44,7 +46,7 @@ pub struct Fused {
     pub score: f32,
     /// From keywords; zero if it has none of them.
     pub keyword: f32,
-    /// From vectors; zero if it has none, or the lowest cosine of all candidates.
+    /// From vectors; zero if it has none.
     pub vector: f32,
     /// From its neighbours.
     pub neighbour: f32,
@@ -114,8 +116,9 @@ impl Scale {
             scale.keyword = weights.keyword * coverage.sqrt() / (best * spread);
         }
         let cosines = || items.values().filter_map(|(_, cosine)| *cosine);
-        scale.floor = cosines().fold(1.0, f32::min);
-        scale.vector = weights.vector / spread(cosines(), USUAL_COSINE_SPREAD);
+        let spread = spread(cosines(), USUAL_COSINE_SPREAD);
+        scale.floor = cosines().fold(1.0, f32::min) - FLOOR_SPREADS * spread;
+        scale.vector = weights.vector / spread;
         scale
     }
 
@@ -214,7 +217,8 @@ mod tests {
             assert!((hit.keyword + hit.vector - hit.score).abs() < 1e-6, "{hit:?}");
         }
         assert_eq!((found.hits[1].vector, found.hits[1].cosine), (0.0, None));
-        assert_eq!(found.hits[2].score, 0.0, "the lowest cosine of all candidates says nothing");
+        assert!((found.hits[2].score - FLOOR_SPREADS).abs() < 1e-5, "the lowest cosine of all candidates counts a little");
+        assert!((fused(&[], 0.0, &[(1, 0.3)]).hits[0].score - FLOOR_SPREADS).abs() < 1e-5, "the only candidate, too");
     }
 
     #[test]

@@ -273,7 +273,7 @@ async fn rotate(State(state): State<Shared>, access: Admitted<AuditWrite>, _: Qu
     let audit = state.guard.audit(&access)?;
     let kid = audit.rotate_key().await?;
     let key = audit.keys().await?.into_iter().find(|key| key.kid == kid);
-    key.map(|key| Json(AuditKeyAnswer { key: key.into() })).ok_or_else(|| no_such_key(&kid))
+    key.map(|key| Json(AuditKeyAnswer { key: key.into() })).ok_or_else(no_such_key)
 }
 
 /// Revokes a signing key. Anything it signs after that is invalid. The active key is rotated first.
@@ -294,11 +294,11 @@ async fn revoke(
 ) -> Result<Json<AuditKeyAnswer>> {
     let reason = why.reason.map(|reason| reason.0);
     let key = state.guard.audit(&access)?.revoke_key(kid.text(), reason.as_deref()).await?;
-    key.map(|key| Json(AuditKeyAnswer { key: key.into() })).ok_or_else(|| no_such_key(kid.text()))
+    key.map(|key| Json(AuditKeyAnswer { key: key.into() })).ok_or_else(no_such_key)
 }
 
-fn no_such_key(kid: &str) -> ApiError {
-    ApiError::new(Kind::NotFound, format!("no signing key `{kid}`")).with_missing("signing key")
+fn no_such_key() -> ApiError {
+    ApiError::not_found("signing key")
 }
 
 /// Permanently removes the oldest entries. The removal is recorded, and the rest still verifies. Entries that a webhook has not

@@ -144,7 +144,10 @@ async fn kid_may_begin_with_a_dash() {
     for kid in ["-QZ3m2AqxY0", "--Z3m2AqxY0", "-h3m2AqxY0"] {
         for line in [format!("audit revoke {kid} --reason lost"), format!("audit revoke --reason lost {kid}")] {
             let said = terminal.run(&line).await;
-            assert!(said.refused(1).contains(kid) && said.err.contains("toolcrib audit keys"), "{line}: {said:?}");
+            assert!(
+                said.refused(1).contains("no such signing key") && said.err.contains("toolcrib audit keys"),
+                "{line}: {said:?}"
+            );
         }
     }
 }

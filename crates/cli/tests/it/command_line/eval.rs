@@ -9,7 +9,7 @@ fn with_sets(folder: &std::path::Path) -> Terminal {
         ("prices", r#"{"project": "shop", "id": "a", "content": "Prices are integer cents", "at": "2026-01-05T09:00:00Z"}"#),
         ("prices", r#"{"project": "shop", "id": "b", "content": "The cache holds an hour", "at": "2026-01-05T09:05:00Z"}"#),
         ("prices", r#"{"project": "bank", "id": "a", "content": "Interest is rounded at month end"}"#),
-        ("prices", r#"{"project": "shop", "query": "how is money stored", "gold": ["a"], "split": "tune"}"#),
+        ("prices", r#"{"project": "shop", "query": "how are prices stored", "gold": ["a"], "split": "tune"}"#),
         ("prices", r#"{"project": "bank", "query": "when is interest rounded", "gold": ["a"], "split": "report"}"#),
         ("tests", r#"{"id": "t", "content": "Tests run with cargo nextest"}"#),
         ("tests", r#"{"query": "how do I run the tests", "gold": ["t"], "split": "report"}"#),
