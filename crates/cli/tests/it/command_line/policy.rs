@@ -34,11 +34,11 @@ both_engines! {
             let other = terminal.json(&format!("policy explain --agent {id} --tool bricks.create_draft")).await;
             assert_eq!(other["decision"]["policies"], json!(["starter#own-tools"]), "the name permits nothing: {other}");
         }
-        // A hostile tool name stays one unknown name, and nothing is saved.
+        // A hostile tool name stays part of unknown names, split at its commas, and nothing is saved.
         let mut grant = terminal.command("policy grant --everyone --id hostile --json");
         grant.args(["--tool", "a\");\npermit (principal, action, resource); //"]);
         let refused = Said::by(grant).await;
-        assert!(refused.refused(1).contains("there is no tool `a"), "{refused:?}");
+        assert!(refused.refused(1).contains(r#"unrecognized action `Action::"a\");\npermit (principal"`"#), "{refused:?}");
         assert!(terminal.json("policy list").await["policies"].as_array().unwrap().iter().all(|policy| policy["id"] != "hostile"));
         assert_eq!(terminal.json("policy list").await["flagged"], json!([]));
     }
