@@ -49,6 +49,7 @@ pub(crate) struct Bench {
     pub(crate) address: SocketAddr,
     admin_key: String,
     pub(crate) org: String,
+    pub(crate) project: String,
     pub(crate) key: String,
     door: String,
     session_key: String,
@@ -124,12 +125,13 @@ impl Bench {
         let made = connection.json(&post("/api/orgs", &admin_key, r#"{"name":"bench"}"#), 201).await?;
         let (org, key) = (text(&made, "/org/id")?, text(&made, "/key/fullKey")?);
         let project = connection.json(&post(&format!("/api/org/{org}/projects"), &key, r#"{"name":"bench"}"#), 201).await?;
-        let body = json!({"projectId": text(&project, "/project/id")?}).to_string();
+        let project = text(&project, "/project/id")?;
+        let body = json!({ "projectId": project }).to_string();
         let opened = connection.json(&post(&format!("/api/org/{org}/sessions"), &key, &body), 201).await?;
         let bearer = text(&opened, "/mcpConfig/mcpServers/toolcrib/headers/Authorization")?;
         let session_key = bearer.strip_prefix("Bearer ").context("a bearer key")?.to_owned();
         let door = format!("/api/mcp/{}", text(&opened, "/sessionId")?);
-        Ok(Self { process, address, admin_key, org, key, door, session_key })
+        Ok(Self { process, address, admin_key, org, project, key, door, session_key })
     }
 
     /// Stops the server, runs `change` on its database, and starts it again.

@@ -3,6 +3,8 @@
 //! The other server is not bundled. `--peer` says how to start it (`npx --yes @modelcontextprotocol/server-memory`). It gets the
 //! same entries and the same queries on the same machine, over its own transport.
 
+mod background;
+
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
@@ -54,8 +56,12 @@ pub async fn memory(options: &MemoryOptions) -> Result<Report> {
     let behind = format!("{:.1} s after the last write", began.elapsed().as_secs_f64());
 
     let recalled = ask_all(&bench, &questions).await?;
-    let details = format!("{:.1} ms at P99, {} observations, every query new; all embedded {behind}", recalled.p99, notes.len());
-    report.add("recall over HTTP, P50", recalled.p50, "ms", details, Aim::AtMost(10.0, "≤ 10 ms"));
+    let details = format!("{} observations, every query new; all embedded {behind}", notes.len());
+    report.add("recall over HTTP, P50", recalled.p50, "ms", details, Aim::AtMost(5.0, "≤ 5 ms"));
+    report.add("recall over HTTP, P99", recalled.p99, "ms", "the same queries".to_owned(), Aim::AtMost(15.0, "≤ 15 ms"));
+    let again = ask_all(&bench, &questions).await?;
+    let details = format!("{:.1} ms at P99", again.p99);
+    report.add("repeated query, P50", again.p50, "ms", details, Aim::AtMost(1.5, "≤ 1.5 ms"));
     if let Some(command) = &options.peer {
         let theirs = ask_peer(command, folder.path(), &notes, &questions).await?;
         let details = format!("{:.1} ms at P50 and {:.1} ms at P99 by `{command}`", theirs.p50, theirs.p99);
@@ -64,6 +70,7 @@ pub async fn memory(options: &MemoryOptions) -> Result<Report> {
     let found = by_meaning(&bench, &mut words).await?;
     let details = format!("{:.1} ms at P99, from the write to the first vector match", found.p99);
     report.add("write to vector match, P50", found.p50, "ms", details, Aim::AtMost(100.0, "≤ 100 ms"));
+    background::measure(&bench, &mut words, options.questions, recalled.p50, &mut report).await?;
     idle_projects(options, bench, folder.path(), &mut report).await?;
     Ok(report)
 }
@@ -95,15 +102,20 @@ async fn remember_all(bench: &Bench, notes: &[String], report: &mut Report) -> R
     Ok(())
 }
 
-/// Waits until all texts are embedded, according to the server's metrics.
+/// The number of texts that wait for a vector, according to the server's metrics.
+async fn waiting(connection: &mut Connection) -> Result<f64> {
+    let answer = connection.exchange(&get("/metrics", "")).await?;
+    let figures = String::from_utf8_lossy(answer.body).into_owned();
+    let waiting = figures.lines().find_map(|line| line.strip_prefix("toolcrib_embed_texts_waiting "));
+    Ok(waiting.context("no metric for waiting texts")?.trim().parse()?)
+}
+
+/// Waits until all texts are embedded.
 async fn caught_up(bench: &Bench) -> Result<()> {
     let began = Instant::now();
     let mut connection = Connection::open(bench.address).await?;
     while began.elapsed() < CATCH_UP_LIMIT {
-        let answer = connection.exchange(&get("/metrics", "")).await?;
-        let figures = String::from_utf8_lossy(answer.body).into_owned();
-        let waiting = figures.lines().find_map(|line| line.strip_prefix("toolcrib_embed_texts_waiting "));
-        let waiting: f64 = waiting.context("no metric for waiting texts")?.trim().parse()?;
+        let waiting = waiting(&mut connection).await?;
         let last = connection.json(&bench.request(&recall("how far is it")), 200).await?;
         ensure!(last.get("result").is_some(), "{last}");
         if waiting == 0.0 {

@@ -1,19 +1,25 @@
 //! Makes vectors of texts in the background. New texts wait in a queue, and answers never wait for it.
 
 use std::collections::HashSet;
-use std::sync::{Mutex, PoisonError};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use base::{Error, OrgId, ProjectId, Result};
-use search::embed::{Embedder, Embedding};
+use search::embed::{Embedder, Embedding, giving_way};
 use store::{AsParam, Change, OrgStore, Param, Row, params};
 use tokio::sync::Notify;
 
 use crate::index::Indexes;
+use crate::questions::{Piece, Questions};
 use crate::{changes, sql};
 
 /// The number of texts that are embedded together before rows are written. It bounds the work lost in a crash and the size of
 /// one request.
 const BATCH: u32 = 16;
+/// The same for the bundled model, per thread. Longer batches keep the threads busy while rows are read and written.
+const BATCH_PER_THREAD: u32 = 16;
+/// The maximum number of threads that embed.
+const THREADS_MAX: usize = 8;
 /// The 16-bit value of 1.0. Vectors have length one, so no component is larger.
 const ONE: f32 = 32_767.0;
 
@@ -40,7 +46,7 @@ impl AsParam for TextKind {
 pub struct Coverage {
     /// Texts that have a vector of the current model.
     pub embedded: u64,
-    /// Texts that wait for a vector.
+    /// Texts that wait for a vector. A recall that finds something does not count them.
     pub waiting: u64,
     /// Whether the query got no vector, so that only keywords were searched.
     pub words_only: bool,
@@ -86,18 +92,29 @@ impl Indexes {
         let row = |row: &Row<'_>| {
             Ok(Waiting { number: row.get("number")?, kind: row.get("kind")?, turn: row.get("turn")?, text: row.get("text")? })
         };
-        let waiting = change.as_ref().query(sql::UNEMBEDDED, &params![project, BATCH], row).await?;
+        let (embedder, questions) = (self.embedder(), Arc::clone(&self.questions));
+        let threads = std::thread::available_parallelism().map_or(1, usize::from).min(THREADS_MAX);
+        let most =
+            if embedder.is_remote() { BATCH } else { BATCH_PER_THREAD.saturating_mul(u32::try_from(threads).unwrap_or(1)) };
+        let waiting = change.as_ref().query(sql::UNEMBEDDED, &params![project, most], row).await?;
         if waiting.is_empty() {
             return Ok(0);
         }
-        let embedder = self.embedder();
         let model = embedder.model().to_owned();
-        let made = tokio::task::spawn_blocking(move || make(embedder.as_ref(), waiting)).await.map_err(Error::internal)??;
+        let work = move || {
+            let embed = |texts: &[&str]| match embedder.is_remote() {
+                true => embedder.embed_texts(texts),
+                false => spread(embedder.as_ref(), texts, threads, &questions),
+            };
+            make(embed, waiting)
+        };
+        let made = tokio::task::spawn_blocking(work).await.map_err(Error::internal)??;
         for (Waiting { number, .. }, _) in made.iter().filter(|(_, made)| matches!(made, Made::Refused)) {
             tracing::warn!(%project, number, "the embedder refuses a text; only keywords find it until the model changes");
         }
         let (project, count) = (*project, made.len());
-        let write = change.write(move |tx| {
+        // It need not be on disk at once: a power cut loses some work, and the texts are still in the queue.
+        let write = change.note(move |tx| {
             for (Waiting { number, kind, turn, .. }, made) in &made {
                 // A text that was forgotten, or embedded by another node, has left the queue. A text that changed is embedded
                 // again.
@@ -146,10 +163,46 @@ struct Waiting {
     text: String,
 }
 
+/// Vectors of texts, if the model accepts them, in order.
+type Vectors = Vec<Option<Embedding>>;
+
+/// Embeds texts on several threads that use idle processors and give way to questions.
+fn spread(embedder: &dyn Embedder, texts: &[&str], threads: usize, questions: &Arc<Questions>) -> Result<Vectors> {
+    let (next, made) = (AtomicUsize::new(0), Mutex::new(Vec::with_capacity(texts.len())));
+    let work = || -> Result<()> {
+        yield_to_other_threads();
+        loop {
+            let place = next.fetch_add(1, Ordering::Relaxed);
+            let Some(text) = texts.get(place) else { return Ok(()) };
+            let piece = Piece::new(questions, texts.len());
+            piece.give_way();
+            let vector = giving_way(move || piece.give_way(), || embedder.embed_texts(&[*text]))?.pop().flatten();
+            made.lock().unwrap_or_else(PoisonError::into_inner).push((place, vector));
+        }
+    };
+    std::thread::scope(|scope| {
+        let threads: Vec<_> = (0..threads.min(texts.len())).map(|_| scope.spawn(work)).collect();
+        let ended = threads.into_iter().map(|thread| thread.join().map_err(|_| Error::internal("embedding a text panicked"))?);
+        ended.collect::<Result<()>>()
+    })?;
+    let mut made = made.into_inner().unwrap_or_else(PoisonError::into_inner);
+    made.sort_unstable_by_key(|(place, _)| *place);
+    Ok(made.into_iter().map(|(_, vector)| vector).collect())
+}
+
+/// Gives this thread the lowest priority, so that it runs when no other thread wants to.
+fn yield_to_other_threads() {
+    // On Linux, niceness belongs to a thread. Elsewhere it belongs to the process, so it stays.
+    #[cfg(target_os = "linux")]
+    if let Err(error) = rustix::process::setpriority_process(None, 19) {
+        tracing::debug!(%error, "the priority of a thread cannot be lowered");
+    }
+}
+
 /// The vectors of the waiting texts, in order.
-fn make(embedder: &dyn Embedder, waiting: Vec<Waiting>) -> Result<Vec<(Waiting, Made)>> {
+fn make(embed: impl FnOnce(&[&str]) -> Result<Vectors>, waiting: Vec<Waiting>) -> Result<Vec<(Waiting, Made)>> {
     let texts: Vec<&str> = waiting.iter().map(|waiting| waiting.text.as_str()).filter(|text| !text.is_empty()).collect();
-    let vectors = if texts.is_empty() { Vec::new() } else { embedder.embed_texts(&texts)? };
+    let vectors = if texts.is_empty() { Vec::new() } else { embed(&texts)? };
     if vectors.len() != texts.len() {
         return Err(Error::internal(format!("the embedder returned {} vectors for {} texts", vectors.len(), texts.len())));
     }
@@ -206,15 +259,25 @@ mod tests {
             let one = |(number, text): (i64, &&str)| Waiting { number, kind: String::new(), turn: 0, text: (*text).to_owned() };
             (1..).zip(texts).map(one).collect::<Vec<_>>()
         };
-        let made = make(&Choosy, waiting(&["yes", "", "no", "yes"])).unwrap();
+        let made = make(|texts| Choosy.embed_texts(texts), waiting(&["yes", "", "no", "yes"])).unwrap();
         let kinds = made.iter().map(|(Waiting { number, .. }, made)| match made {
             Made::Nothing => (*number, "nothing"),
             Made::Vector(_) => (*number, "vector"),
             Made::Refused => (*number, "refused"),
         });
         assert_eq!(kinds.collect::<Vec<_>>(), [(1, "vector"), (2, "nothing"), (3, "refused"), (4, "vector")]);
-        assert!(make(&Choosy, waiting(&["yes", "few"])).is_err(), "nobody knows whose vector it is");
-        assert!(make(&Choosy, waiting(&[""])).is_ok());
+        assert!(make(|texts| Choosy.embed_texts(texts), waiting(&["yes", "few"])).is_err(), "nobody knows whose vector it is");
+        assert!(make(|texts| Choosy.embed_texts(texts), waiting(&[""])).is_ok());
+    }
+
+    #[test]
+    fn spread_texts_keep_their_order() {
+        let (questions, texts) = (Arc::default(), ["a", "no", "ccc", "dd", "nope", "e"]);
+        let alone = Choosy.embed_texts(&texts).unwrap();
+        for threads in 1..=8 {
+            assert_eq!(spread(&Choosy, &texts, threads, &questions).unwrap(), alone);
+        }
+        assert!(spread(&Choosy, &[], 2, &questions).unwrap().is_empty());
     }
 
     #[test]

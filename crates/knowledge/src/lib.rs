@@ -15,6 +15,7 @@ mod evaluation;
 mod graph;
 mod index;
 mod memory;
+mod questions;
 mod sql;
 
 pub use author::Author;
@@ -27,6 +28,8 @@ pub use graph::{
 };
 pub use index::{Indexes, IndexesConfig};
 pub use memory::{
-    Brief, Budget, Citation, Forgotten, Import, Imported, Memory, MemoryReport, Mode, NewObservation, Observation,
-    ObservationFilter, Ranking, Recall, Recalled, Remembered, Tally, WeightMove, Why, WorkOutcome, WorkType, rounded, tokens_of,
+    Brief, Budget, Citation, Forgotten, Import, Imported, Memory, MemoryReport, Mode, NUMBER, NewObservation, Observation,
+    ObservationFilter, Ranking, Recall, Recalled, Remembered, Shown, Tally, WeightMove, Why, WorkOutcome, WorkType, rounded,
+    tokens_of,
 };
+pub use questions::{Question, Questions};

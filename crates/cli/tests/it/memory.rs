@@ -1,6 +1,7 @@
 //! Memory shared between agents: authors, token budgets, scores and weights.
 
 mod bad_days;
+mod echo;
 mod import;
 mod report;
 

@@ -34,6 +34,7 @@ pub(crate) use texts::Wanted;
 
 use crate::embedding::{Coverage, Pending, TextKind};
 use crate::memory::{Mode, Ranked, Ranking};
+use crate::questions::Questions;
 use crate::sql;
 
 /// The number of rows that an index reads at once while it follows changes.
@@ -68,6 +69,8 @@ pub struct Indexes {
     graph_texts: Shelf<GraphTexts>,
     /// Projects whose texts wait for vectors.
     pub pending: Pending,
+    /// The questions that are being answered. Texts are embedded between them.
+    pub questions: Arc<Questions>,
 }
 
 impl Indexes {
@@ -78,6 +81,7 @@ impl Indexes {
             facts: Shelf::new(config.graph_bytes_max),
             graph_texts: Shelf::new(config.bytes_max),
             pending: Pending::default(),
+            questions: Arc::default(),
             config,
         }
     }
@@ -115,7 +119,12 @@ impl Indexes {
         let (searched, query, now) = (Arc::clone(&index), query.to_owned(), self.config.clock.now());
         let ranked = store::compute(rows.org(), move || searched.rank(&query, vector.as_ref(), &ranking, now, most)).await??;
         self.memories.tidy(&index);
-        Ok((ranked, self.coverage(rows, project, TextKind::Observation, index.vectors(), words_only).await?))
+        // Counting a long queue takes as long as everything else, and only an empty answer needs the number.
+        let coverage = match ranked.is_empty() {
+            true => self.coverage(rows, project, TextKind::Observation, index.vectors(), words_only).await?,
+            false => Coverage { embedded: index.vectors() as u64, waiting: 0, words_only },
+        };
+        Ok((ranked, coverage))
     }
 
     /// The current knowledge graph of a project.

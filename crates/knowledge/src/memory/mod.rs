@@ -6,6 +6,7 @@
 //! and hides nothing.
 
 mod budget;
+mod echo;
 mod import;
 mod manage;
 mod observation;
@@ -17,10 +18,13 @@ mod report;
 mod sql;
 mod text;
 
+use std::sync::Arc;
+
 use base::{Clock, ProjectId};
 use store::OrgStore;
 
 pub use budget::{Budget, WorkType, tokens_of};
+pub use echo::{NUMBER, Shown};
 pub use import::{Import, Imported};
 pub use manage::{Forgotten, ObservationFilter};
 pub use observation::{NewObservation, Observation, WeightMove};
@@ -40,12 +44,13 @@ pub struct Memory<R = OrgStore> {
     project: ProjectId,
     clock: Clock,
     reads_facts: bool,
+    shown: Option<Arc<Shown>>,
 }
 
 impl<R: AsRef<OrgStore>> Memory<R> {
     /// The memory of a project, for reading or, with a [`Change`](store::Change), for changing.
     pub fn new(rows: R, project: ProjectId, clock: Clock) -> Self {
-        Self { rows, project, clock, reads_facts: false }
+        Self { rows, project, clock, reads_facts: false, shown: None }
     }
 
     fn rows(&self) -> &OrgStore {
@@ -56,5 +61,11 @@ impl<R: AsRef<OrgStore>> Memory<R> {
     #[must_use]
     pub fn reading_facts(self, on: bool) -> Self {
         Self { reads_facts: on, ..self }
+    }
+
+    /// The same memory. It recognises answers of recall that come back in the form in which they were shown.
+    #[must_use]
+    pub fn shown_as(self, shown: Shown) -> Self {
+        Self { shown: Some(Arc::new(shown)), ..self }
     }
 }

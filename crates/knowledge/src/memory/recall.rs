@@ -68,6 +68,7 @@ impl<R: AsRef<OrgStore>> Memory<R> {
         most: usize,
         hold: impl Fn(usize) -> Result<()>,
     ) -> Result<Vec<Citation>> {
+        let _question = indexes.questions.ask();
         let (ranked, _) = indexes.search(self.rows(), &self.project, query, ranking, most).await?;
         let (mut found, mut bytes) = (Vec::new(), 0);
         for hits in ranked.chunks(ROWS_AT_ONCE) {
@@ -115,6 +116,7 @@ impl<R: AsRef<OrgStore>> Memory<R> {
 impl Memory<Change> {
     /// Finds observations in the same order, within the token budget, and records that `author`'s session got them.
     pub async fn recall(&self, indexes: &Indexes, author: &Author, recall: Recall) -> Result<Recalled> {
+        let _question = indexes.questions.ask();
         let mut budget = Budget::of(recall.work);
         let (ranked, coverage) = indexes.search(self.rows(), &self.project, &recall.query, recall.ranking, HITS_MAX).await?;
         let mut given = Vec::new();

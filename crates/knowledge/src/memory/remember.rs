@@ -3,12 +3,19 @@
 use base::{ObservationId, Result};
 use store::{Change, OrgTx, params};
 
+use super::echo::{self, Given};
 use super::observation::Checked;
 use super::{Memory, NewObservation, Observation, sql, text};
 use crate::author::Author;
 use crate::embedding::TextKind;
 use crate::graph::{self, rules};
 use crate::{changes, sql as shared};
+
+/// The maximum size of recalled texts that a new text is compared with, sentence by sentence. It is hundreds of recalls.
+const GIVEN_BYTES_MAX: usize = 1 << 20;
+
+/// The maximum number of nearly equal texts to compare word by word.
+const NEAR_MAX: usize = 16;
 
 /// The result of storing an observation.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -33,14 +40,14 @@ impl Memory<Change> {
     /// Stores what `author` noted, unless it is known: the same agent stored it before, or this session got it by recall.
     pub async fn remember(&self, author: &Author, new: NewObservation) -> Result<Remembered> {
         let new = new.checked()?;
+        if let Some(known) = self.given_back(author, &new).await? {
+            return Ok(Remembered::known(known));
+        }
         let (memory, author) = (self.clone(), author.clone());
         self.rows.write(move |tx| memory.keep(tx, &author, &new)).await
     }
 
     fn keep(&self, tx: &mut OrgTx<'_, '_>, author: &Author, new: &Checked) -> Result<Remembered> {
-        if let Some(known) = self.given_back(tx, author, new)? {
-            return Ok(Remembered::known(known));
-        }
         let id_of = |row: &store::Row<'_>| Ok(ObservationId::from_row(row.text("id")?));
         if let Some(known) = tx.first(sql::SAID_BEFORE, &params![self.project, new.hash, author.agent], id_of)? {
             return Ok(Remembered::known(known));
@@ -79,23 +86,36 @@ impl Memory<Change> {
         Ok(Remembered { id, stored: true, duplicate: false, near })
     }
 
-    /// The observation that the session got by recall and now sends back, exactly, or nearly and without a new word. A
-    /// correction has a new word and is stored.
-    fn given_back(&self, tx: &mut OrgTx<'_, '_>, author: &Author, new: &Checked) -> Result<Option<ObservationId>> {
+    /// The observation that the session got by recall and now sends back: exactly, nearly and without a new word, or with others
+    /// and with what our answers add. A correction is stored.
+    async fn given_back(&self, author: &Author, new: &Checked) -> Result<Option<ObservationId>> {
         let given = |row: &store::Row<'_>| Ok((row.get::<String>("id")?, row.get::<String>("hash")?, row.get::<i64>("simhash")?));
-        for (id, hash, simhash) in tx.query(sql::GIVEN, &params![author.session, self.project], given)? {
-            let id = ObservationId::from_row(&id);
-            if hash == new.hash {
+        let asked = params![author.session, self.project];
+        let hashes = self.rows().query(sql::GIVEN, &asked, given).await?;
+        if let Some((id, ..)) = hashes.iter().find(|(_, hash, _)| *hash == new.hash) {
+            return Ok(Some(ObservationId::from_row(id)));
+        }
+        let is_near = |simhash: i64| text::is_near(simhash.cast_unsigned(), new.simhash.cast_unsigned());
+        for (id, ..) in hashes.iter().filter(|(.., simhash)| is_near(*simhash)).take(NEAR_MAX) {
+            let id = ObservationId::from_row(id);
+            let known = self.rows().first(sql::BY_ID, &params![self.project, id], Observation::from_row).await?;
+            if known.is_some_and(|known| text::says_no_more(&new.content, &known.content)) {
                 return Ok(Some(id));
             }
-            if text::is_near(simhash.cast_unsigned(), new.simhash.cast_unsigned()) {
-                let known = tx.first(sql::BY_ID, &params![self.project, id], Observation::from_row)?;
-                if known.is_some_and(|known| !text::says_more(&new.content, &known.content)) {
-                    return Ok(Some(id));
-                }
-            }
         }
-        Ok(None)
+        if hashes.is_empty() {
+            return Ok(None);
+        }
+        let mut bytes = 0;
+        let texts = |row: &store::Row<'_>| {
+            bytes += row.text("content")?.len();
+            let given = (bytes <= GIVEN_BYTES_MAX)
+                .then(|| Ok(Given { observation: Observation::from_row(row)?, hash: row.get("given_hash")? }));
+            given.transpose()
+        };
+        let given: Vec<Given> = self.rows().query(sql::GIVEN_TEXTS, &asked, texts).await?.into_iter().flatten().collect();
+        let (sent, shown) = (new.content.clone(), self.shown.clone());
+        store::compute(self.rows().org(), move || echo::find(&sent, &given, shown.as_deref())).await
     }
 
     /// A recent observation of the project with nearly the same text. It is only reported, because two texts that differ in one

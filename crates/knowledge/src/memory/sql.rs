@@ -30,6 +30,16 @@ pub(super) const GIVEN: &str = "SELECT observations.id, recalls.hash, recalls.si
      WHERE recalls.org_id = ?1 AND recalls.session_id = ?2 AND recalls.project_id = ?3
      ORDER BY recalls.number DESC LIMIT 1000";
 
+/// The texts of the last recalls, which bounds the work of comparing them.
+pub(super) const GIVEN_TEXTS: &str = concat!(
+    "SELECT ",
+    columns!(),
+    ", given_hash FROM observations JOIN (SELECT number AS given_number, hash AS given_hash, recalled_at FROM recalls
+       WHERE org_id = ?1 AND session_id = ?2 AND project_id = ?3 ORDER BY recalled_at DESC, number DESC LIMIT 256) given
+       ON observations.number = given.given_number
+     WHERE observations.org_id = ?1 AND observations.project_id = ?3 ORDER BY given.recalled_at DESC, observations.number DESC"
+);
+
 pub(super) const RECENT_SIMHASHES: &str = "SELECT id, simhash FROM observations
      WHERE org_id = ?1 AND project_id = ?2 AND forgotten_at IS NULL ORDER BY number DESC LIMIT 100";
 

@@ -11,7 +11,7 @@ use base::{Error, Result};
 use simd::{Activations, Attention};
 
 use super::weights::{self, Layer, Weights};
-use super::{Embedder, Embedding, wordpiece};
+use super::{Embedder, Embedding, pause, wordpiece};
 
 /// The name of the model with the number of our quantisation, which changes with every change of the vectors.
 const MODEL: &str = "all-MiniLM-L6-v2/q8-1";
@@ -20,7 +20,7 @@ const MODEL: &str = "all-MiniLM-L6-v2/q8-1";
 const BLOCK: usize = 48;
 
 /// The number of scratch buffers to keep for later texts. Each takes 2 MB after a long text.
-const SCRATCH_KEPT: usize = 2;
+const SCRATCH_KEPT: usize = 4;
 
 /// The bundled embedder.
 pub struct MiniLm {
@@ -105,6 +105,7 @@ impl Scratch {
     fn run(&mut self, weights: &Weights<'_>) -> Embedding {
         self.look_up(weights);
         for layer in &weights.layers {
+            pause::between_layers();
             self.look_around(layer, weights.width);
             self.transform(layer, weights.width);
         }

@@ -8,6 +8,7 @@
 //! | `embedder` | the interface of embedders, and the type of vectors |
 //! | `cache` | a cache for vectors of repeated queries |
 //! | `minilm` | the forward pass |
+//! | `pause` | background work gives way between layers |
 //! | `weights` | the weights file, read in place |
 //! | `wordpiece`, `characters`, `vocabulary` | from text to word pieces |
 
@@ -15,6 +16,7 @@ mod cache;
 mod characters;
 mod embedder;
 mod minilm;
+mod pause;
 mod vocabulary;
 mod weights;
 mod wordpiece;
@@ -22,5 +24,6 @@ mod wordpiece;
 pub use cache::Cached;
 pub use embedder::{Embedder, Embedding};
 pub use minilm::MiniLm;
+pub use pause::giving_way;
 #[cfg(any(test, feature = "rebuild"))]
 pub(crate) use {vocabulary::PIECE_CHARACTERS_MAX, vocabulary::slots, weights::Dimensions, weights::PAGE};

@@ -76,6 +76,7 @@ impl Queue {
         for (org, project) in &told {
             self.count(state, org, project).await;
         }
+        self.report(state);
         let (mut told, mut failed) = (told.into_iter(), false);
         for (org, project) in told.by_ref() {
             match self.embed(state, &org, &project).await {
@@ -100,6 +101,10 @@ impl Queue {
         told.for_each(|(org, project)| pending.tell(org, project));
         self.failures = if failed { self.failures.saturating_add(1) } else { 0 };
         self.resume_at = pause(self.failures).map(|pause| Instant::now() + pause);
+        self.report(state);
+    }
+
+    fn report(&self, state: &Shared) {
         state.metrics.embed_waiting(self.projects.values().map(|progress| progress.left).sum());
     }
 

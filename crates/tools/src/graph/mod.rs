@@ -16,7 +16,7 @@ use std::fmt::Display;
 
 use base::{Error, ObservationId, Result, Timestamp, TripletId};
 use guard::Capability;
-use knowledge::{Author, KnowledgeGraph, rounded};
+use knowledge::{Author, KnowledgeGraph, NUMBER, rounded};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -134,19 +134,43 @@ pub(crate) fn read_aloud(triplets: &[Triplet]) -> String {
 
 impl Triplet {
     fn read_aloud(&self) -> String {
+        self.line(&self.weight, self.relevance_score.as_ref().map(|score| score as &dyn Display))
+    }
+
+    /// The line of a fact that recall found, whatever its numbers were.
+    pub(crate) fn template(&self) -> String {
+        self.line(&NUMBER, Some(&NUMBER))
+    }
+
+    /// The names, ids and times of the fact.
+    pub(crate) fn values(&self) -> Vec<String> {
+        let Provenance { observation_id, session_id, agent_id, timestamp } = &self.provenance;
+        let names = [&self.source_entity, &self.relationship, &self.target_entity, &self.description, session_id, agent_id];
+        let times = [self.valid_from, self.valid_to, self.superseded_at, Some(*timestamp)];
+        let ids = observation_id.iter().map(ToString::to_string).chain(self.conflicts_with.iter().map(ToString::to_string));
+        let times = times.into_iter().flatten().map(|time| time.to_string());
+        names.into_iter().cloned().chain([self.id.to_string()]).chain(ids).chain(times).collect()
+    }
+
+    /// The observation that stated the fact.
+    pub(crate) fn observation(&self) -> Option<ObservationId> {
+        self.provenance.observation_id
+    }
+
+    fn line(&self, weight: &dyn Display, relevance: Option<&dyn Display>) -> String {
         let spoken = self.relationship.replace('_', " ");
         let mut line = format!("> {} {spoken} {}", one_line(&self.source_entity), one_line(&self.target_entity));
         if !self.description.is_empty() {
             line.push_str(&format!(". {}", one_line(&self.description)));
         }
         let Provenance { observation_id, session_id, agent_id, timestamp } = &self.provenance;
-        line.push_str(&format!(" [{}, {}, weight {}", self.id, self.relationship, self.weight));
+        line.push_str(&format!(" [{}, {}, weight {weight}", self.id, self.relationship));
         let mut also = |words: &str, value: Option<&dyn Display>| {
             if let Some(value) = value {
                 line.push_str(&format!(", {words} {value}"));
             }
         };
-        also("relevance", self.relevance_score.as_ref().map(|score| score as &dyn Display));
+        also("relevance", relevance);
         also("by", Some(&format_args!("{} on {timestamp}", one_line(agent_id))));
         also("in", Some(session_id).filter(|session| *session != agent_id).map(|session| session as &dyn Display));
         also("from", observation_id.as_ref().map(|id| id as &dyn Display));

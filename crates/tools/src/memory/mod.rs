@@ -2,6 +2,7 @@
 
 mod recall;
 mod remember;
+mod shown;
 
 pub(crate) use recall::Recall;
 pub(crate) use remember::Remember;

@@ -9,6 +9,7 @@ use knowledge::NewObservation;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::shown;
 use crate::reply::Answer;
 use crate::tool::{Call, Tool};
 
@@ -63,6 +64,7 @@ impl Tool for Remember {
 
     async fn call(&self, call: Call<'_>, input: Input) -> Result<Answer<Output>> {
         let (memory, author) = call.memory()?;
+        let memory = memory.shown_as(shown::shown(&call, &input.content).await?);
         let new = NewObservation { content: input.content, kind: input.r#type, confidence: input.confidence };
         let kept = memory.remember(&author, new).await?;
         let text = match (kept.stored, kept.near) {
