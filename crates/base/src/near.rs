@@ -7,6 +7,13 @@ pub fn nearest<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> Opti
     near.min_by_key(|(edits, _)| *edits).map(|(_, known)| known)
 }
 
+/// The number of typing mistakes between two words, if at most a third of the known one's characters differ. Two swapped
+/// letters are one mistake.
+pub fn mistakes(word: &str, known: &str) -> Option<usize> {
+    let (letters, mistakes) = (known.chars().count(), strsim::osa_distance(word, known));
+    (mistakes.saturating_mul(3) <= letters).then_some(mistakes)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -23,6 +30,20 @@ mod tests {
             ("", None),
         ] {
             assert_eq!(nearest(word, tools), expected, "{word}");
+        }
+    }
+
+    #[test]
+    fn mistakes_are_counted() {
+        for (word, known, expected) in [
+            ("payment", "payment", Some(0)),
+            ("paymnet", "payment", Some(1)),
+            ("pament", "payment", Some(1)),
+            ("pymnt", "payment", Some(2)),
+            ("order", "payment", None),
+            ("", "a", None),
+        ] {
+            assert_eq!(mistakes(word, known), expected, "{word}");
         }
     }
 }

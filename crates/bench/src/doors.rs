@@ -51,8 +51,20 @@ pub(crate) struct Bench {
     pub(crate) org: String,
     pub(crate) project: String,
     pub(crate) key: String,
-    door: String,
-    session_key: String,
+    door: Door,
+    environment: Vec<(String, String)>,
+}
+
+/// A session's endpoint and its key.
+pub(crate) struct Door {
+    path: String,
+    key: String,
+}
+
+impl Door {
+    pub(crate) fn request(&self, message: &Value) -> Vec<u8> {
+        post(&self.path, &self.key, &message.to_string())
+    }
 }
 
 /// Runs every measurement.
@@ -124,14 +136,14 @@ impl Bench {
         let mut connection = Connection::open(address).await?;
         let made = connection.json(&post("/api/orgs", &admin_key, r#"{"name":"bench"}"#), 201).await?;
         let (org, key) = (text(&made, "/org/id")?, text(&made, "/key/fullKey")?);
-        let project = connection.json(&post(&format!("/api/org/{org}/projects"), &key, r#"{"name":"bench"}"#), 201).await?;
-        let project = text(&project, "/project/id")?;
-        let body = json!({ "projectId": project }).to_string();
-        let opened = connection.json(&post(&format!("/api/org/{org}/sessions"), &key, &body), 201).await?;
-        let bearer = text(&opened, "/mcpConfig/mcpServers/toolcrib/headers/Authorization")?;
-        let session_key = bearer.strip_prefix("Bearer ").context("a bearer key")?.to_owned();
-        let door = format!("/api/mcp/{}", text(&opened, "/sessionId")?);
-        Ok(Self { process, address, admin_key, org, project, key, door, session_key })
+        let (door, project) = open_project(address, &org, &key, &json!({"name": "bench"})).await?;
+        let environment = environment.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
+        Ok(Self { process, address, admin_key, org, project, key, door, environment })
+    }
+
+    /// Creates a project, opens a session in it, and returns its id.
+    pub(crate) async fn open_project(&self, project: &Value) -> Result<(Door, String)> {
+        open_project(self.address, &self.org, &self.key, project).await
     }
 
     /// Stops the server, runs `change` on its database, and starts it again.
@@ -144,13 +156,15 @@ impl Bench {
         self.process.terminate()?;
         let data = data(folder);
         change(&Path::new(&data).join("toolcrib.db"), &self.org).await?;
-        self.process = Process::start(binary, &serve_arguments(&self.address.to_string(), &data))?;
+        let environment: Vec<(&str, &str)> =
+            self.environment.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect();
+        self.process = Process::start_with(binary, &serve_arguments(&self.address.to_string(), &data), &environment)?;
         self.process.wait_for(self.address, Instant::now()).await?;
         Ok(self)
     }
 
     pub(crate) fn request(&self, message: &Value) -> Vec<u8> {
-        post(&self.door, &self.session_key, &message.to_string())
+        self.door.request(message)
     }
 
     /// Creates at least a thousand bricks, so that a list returns one page of many.
@@ -167,6 +181,17 @@ impl Bench {
         .await?;
         Ok(())
     }
+}
+
+async fn open_project(address: SocketAddr, org: &str, key: &str, project: &Value) -> Result<(Door, String)> {
+    let mut connection = Connection::open(address).await?;
+    let made = connection.json(&post(&format!("/api/org/{org}/projects"), key, &project.to_string()), 201).await?;
+    let project = text(&made, "/project/id")?;
+    let body = json!({ "projectId": project }).to_string();
+    let opened = connection.json(&post(&format!("/api/org/{org}/sessions"), key, &body), 201).await?;
+    let bearer = text(&opened, "/mcpConfig/mcpServers/toolcrib/headers/Authorization")?;
+    let key = bearer.strip_prefix("Bearer ").context("a bearer key")?.to_owned();
+    Ok((Door { path: format!("/api/mcp/{}", text(&opened, "/sessionId")?), key }, project))
 }
 
 pub(crate) fn create_draft(name: &str) -> Value {

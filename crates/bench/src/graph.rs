@@ -1,4 +1,5 @@
-//! `toolcrib bench graph`: walks over a knowledge graph of a million triplets, in this process.
+//! `toolcrib bench graph`: walks over a knowledge graph of a million triplets, in this process, and then the graph tools over
+//! HTTP (`graph_tools`).
 //!
 //! Degrees are skewed: most nodes have a few edges, some have thousands. The baseline is the obvious implementation: a hash table of
 //! lists, searched from one end only. It answers the same queries on the same edges.
@@ -6,6 +7,7 @@
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, HashMap, HashSet, VecDeque};
 use std::hint::black_box;
+use std::path::PathBuf;
 use std::time::Instant;
 
 use anyhow::{Result, ensure};
@@ -17,7 +19,9 @@ use crate::times::Times;
 /// Options of a run.
 #[derive(Clone, Debug)]
 pub struct GraphOptions {
-    /// Triplets; each is one edge.
+    /// The `toolcrib` binary to measure.
+    pub binary: PathBuf,
+    /// Triplets of the largest graph.
     pub triplets: usize,
     /// Queries per result.
     pub rounds: usize,
@@ -50,9 +54,13 @@ impl Triplet {
 }
 
 /// An xorshift generator, so that every run has the same graph.
-struct Random(u64);
+pub(crate) struct Random(u64);
 
 impl Random {
+    pub(crate) fn new(seed: u64) -> Self {
+        Self(seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1)
+    }
+
     /// A number from zero to below one.
     fn part(&mut self) -> f64 {
         self.0 ^= self.0 << 13;
@@ -66,7 +74,7 @@ impl Random {
     }
 
     /// A random node: half of the time uniform, otherwise one of the few with many edges.
-    fn end(&mut self, nodes: usize) -> Node {
+    pub(crate) fn end(&mut self, nodes: usize) -> Node {
         if self.part() < 0.5 { self.below(nodes) } else { (self.part().powi(3) * nodes as f64) as u32 }
     }
 
@@ -145,12 +153,19 @@ fn timed(pairs: &[(Node, Node)], mut ask: impl FnMut(Node, Node)) -> Result<Time
 }
 
 /// Runs every measurement.
-pub fn graph(options: &GraphOptions) -> Result<Report> {
-    let nodes = (options.triplets / TRIPLETS_PER_NODE).max(2);
+pub async fn graph(options: &GraphOptions) -> Result<Report> {
+    let (triplets, rounds) = (options.triplets, options.rounds);
+    let mut report = tokio::task::spawn_blocking(move || in_process(triplets, rounds)).await??;
+    crate::graph_tools::tools(&options.binary, triplets, rounds, &mut report).await?;
+    Ok(report)
+}
+
+fn in_process(triplets: usize, rounds: usize) -> Result<Report> {
+    let nodes = (triplets / TRIPLETS_PER_NODE).max(2);
     let mut random = Random(0x005E_ED0F_6B00);
     let (mut graph, mut plain) = (Graph::new(), PlainLists::default());
     let began = Instant::now();
-    for id in 0..options.triplets {
+    for id in 0..triplets {
         let (source, target) = (random.end(nodes), random.end(nodes));
         let triplet = random.triplet(id as u64);
         graph.add_edge(source, target, triplet);
@@ -161,15 +176,14 @@ pub fn graph(options: &GraphOptions) -> Result<Report> {
         plain.lists.entry(ends.source).or_default().push((edge, ends.target));
         plain.lists.entry(ends.target).or_default().push((edge, ends.source));
     }
-    let pairs: Vec<_> = (0..options.rounds).map(|_| (random.below(nodes), random.below(nodes))).collect();
+    let pairs: Vec<_> = (0..rounds).map(|_| (random.below(nodes), random.below(nodes))).collect();
     let mut report = Report::default();
-    let each = |total: f64| total / options.triplets as f64;
+    let each = |total: f64| total / triplets as f64;
     let details = format!("{grown:.0} ms in total, {:.0} bytes per edge before packing", each(graph.bytes() as f64));
     report.add("time to add an edge", each(grown * 1e3), "µs", details, Aim::AtMost(5.0, "≤ 5 µs"));
     let began = Instant::now();
     graph.compact();
-    let details =
-        format!("{nodes} nodes, {} edges; packing took {:.0} ms", options.triplets, began.elapsed().as_secs_f64() * 1e3);
+    let details = format!("{nodes} nodes, {triplets} edges; packing took {:.0} ms", began.elapsed().as_secs_f64() * 1e3);
     report.add("memory per edge", each(graph.bytes() as f64), "bytes", details, Aim::AtMost(200.0, "≤ 200"));
     check(&graph, &plain, &pairs)?;
     near(&graph, &plain, &pairs, &mut report)?;
@@ -248,7 +262,7 @@ mod tests {
 
     #[test]
     fn small_run_gives_all_results() {
-        let report = graph(&GraphOptions { triplets: 2_000, rounds: 20 }).unwrap();
+        let report = in_process(2_000, 20).unwrap();
         let names: Vec<_> = report.figures.iter().map(|figure| figure.name).collect();
         assert_eq!(names.len(), 9, "{names:?}");
         assert!(report.figures.iter().all(|figure| figure.value.is_finite() && figure.value > 0.0), "{report}");

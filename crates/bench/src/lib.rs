@@ -7,6 +7,8 @@ mod echo;
 mod fleet;
 mod governance;
 mod graph;
+mod graph_rows;
+mod graph_tools;
 mod load;
 mod memory;
 mod peer;

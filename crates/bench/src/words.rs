@@ -102,6 +102,23 @@ impl Words {
         format!("{thing} {event} {cause}")
     }
 
+    /// One of the things that notes are about.
+    pub(crate) fn thing(number: usize) -> &'static str {
+        THINGS.get(number % THINGS.len()).copied().unwrap_or_default()
+    }
+
+    /// One of the centres, which have length one, plus noise of the given length.
+    pub(crate) fn near_unit(&mut self, centres: &[Vec<f32>], noise: f32) -> Vec<f32> {
+        let place = self.next() as usize % centres.len().max(1);
+        let centre = centres.get(place).map(Vec::as_slice).unwrap_or_default();
+        // Evenly distributed around zero: its length is the root of a third of the components' number.
+        let scale = noise * (3.0 / centre.len().max(1) as f32).sqrt() / 32_768.0;
+        let component = |centre: &f32| centre + scale * f32::from((self.next() >> 8) as i16);
+        let vector: Vec<f32> = centre.iter().map(component).collect();
+        let length = vector.iter().map(|component| component * component).sum::<f32>().sqrt();
+        vector.into_iter().map(|component| component / length).collect()
+    }
+
     /// A random unit vector near one of the centres.
     pub(crate) fn near(&mut self, centres: &[Vec<f32>]) -> Vec<f32> {
         let place = self.next() as usize % centres.len().max(1);

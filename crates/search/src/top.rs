@@ -39,6 +39,12 @@ impl Top {
         }
     }
 
+    /// Whether [`Top::offer`] would keep the hit.
+    pub(crate) fn wants(&self, hit: &Hit) -> bool {
+        self.limit > 0
+            && (self.kept.len() < self.limit || self.kept.peek().is_some_and(|worst| best_first(hit, &worst.0) == Ordering::Less))
+    }
+
     pub(crate) fn offer(&mut self, hit: Hit) {
         if self.kept.len() < self.limit {
             self.kept.push(Ranked(hit));

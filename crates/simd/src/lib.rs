@@ -50,12 +50,14 @@ macro_rules! vectorised {
 }
 
 mod attention;
+mod bits;
 mod dot;
 mod float;
 mod matrix;
 mod view;
 
 pub use attention::{Attention, HEAD};
+pub use bits::add_differing_bits;
 pub use dot::{dot_f32, dot_i8, dots_i8};
 pub use float::{add_and_normalise, gelu, normalise};
 pub use matrix::{Activations, COLUMNS_MAX, Matrix, PANEL, pack};

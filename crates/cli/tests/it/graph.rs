@@ -138,6 +138,16 @@ both_engines! {
         let unknown = session.call("graph_neighbors", json!({"entity": "checkout"})).await.error();
         let message = unknown["message"].as_str().unwrap();
         assert!(message.contains("`checkout`") && message.contains("`checkout-service`"), "{message}");
+        for (tool, arguments) in [
+            ("graph_neighbors", json!({"entity": "chekout-service"})),
+            ("graph_path", json!({"from": "redis", "to": "chekout-service"})),
+            ("graph_improve", json!({"triplets": [{"source": "chekout-service", "relationship": "a", "target": "b"}], "score": 1})),
+        ] {
+            let error = session.call(tool, arguments).await.error();
+            assert_eq!((&error["code"], &error["data"]["suggestions"]), (&json!(-32602), &json!(["checkout-service"])), "{error}");
+            assert_eq!(error["data"]["entity"], "chekout-service");
+            assert!(error["message"].as_str().unwrap().contains("did you mean `checkout-service`?"), "{error}");
+        }
         let nothing = session.call("graph_neighbors", json!({"entity": "x"})).await.error();
         assert_eq!(nothing["code"], -32602, "a refused call stored something");
     }
@@ -269,5 +279,66 @@ both_engines! {
         let around = given(&session, "graph_neighbors", json!({"entity": "shop", "relationship": "runsOn"})).await;
         let flagged: Vec<&Value> = around["triplets"].as_array().unwrap().iter().map(|triplet| &triplet["conflictsWith"][0]).collect();
         assert_eq!(flagged, [&ids[1], &ids[0]]);
+    }
+
+    async fn facts_of_the_past_are_read_as_of_their_time(engine: Engine) {
+        let crib = Crib::start(engine).await;
+        let session = crib.tenant().await.session().await;
+        let mut past = triplet("shop", "run by", "founders");
+        past["validFrom"] = json!("2020-01-01T00:00:00Z");
+        past["validTo"] = json!("2021-01-01T00:00:00Z");
+        given(&session, "graph_ingest", json!({"triplets": [past, triplet("shop", "sells", "bread")]})).await;
+        for (as_of, expected) in [
+            (Some("2019-12-31T23:59:59Z"), vec![]),
+            (Some("2020-01-01T00:00:00Z"), vec!["founders"]),
+            (Some("2020-12-31T23:59:59Z"), vec!["founders"]),
+            (Some("2021-01-01T00:00:00Z"), vec![]),
+            (Some("2100-01-01T00:00:00Z"), vec!["bread"]),
+            (None, vec!["bread"]),
+        ] {
+            let asked = |mut arguments: Value| {
+                if let Some(as_of) = as_of {
+                    arguments["asOf"] = json!(as_of);
+                }
+                arguments
+            };
+            for (tool, arguments) in [
+                ("graph_query", json!({"query": "shop run by founders sells bread"})),
+                ("graph_neighbors", json!({"entity": "shop"})),
+            ] {
+                let answer = given(&session, tool, asked(arguments)).await;
+                let targets: Vec<&str> =
+                    answer["triplets"].as_array().unwrap().iter().map(|triplet| triplet["targetEntity"].as_str().unwrap()).collect();
+                assert_eq!(targets, expected, "{tool} as of {as_of:?}");
+            }
+            let path = given(&session, "graph_path", asked(json!({"from": "shop", "to": "founders"}))).await;
+            assert_eq!(path["found"], json!(expected.contains(&"founders")), "as of {as_of:?}");
+        }
+    }
+
+    async fn graph_tools_list_their_defaults(engine: Engine) {
+        let crib = Crib::start(engine).await;
+        let session = crib.tenant().await.session().await;
+        let listed = session.rpc(&request(1, "tools/list", json!({}))).await.result();
+        let schema = |tool: &str| {
+            let tools = listed["tools"].as_array().unwrap();
+            tools.iter().find(|listed| listed["name"] == tool).unwrap()["inputSchema"].clone()
+        };
+        for (tool, parameter, default) in [
+            ("graph_query", "topK", json!(10)),
+            ("graph_query", "neighborhoodDepth", json!(2)),
+            ("graph_neighbors", "depth", json!(1)),
+            ("graph_neighbors", "direction", json!("both")),
+            ("graph_neighbors", "limit", json!(50)),
+            ("graph_path", "maxDepth", json!(6)),
+            ("graph_path", "directed", json!(false)),
+            ("graph_path", "weighted", json!(false)),
+        ] {
+            assert_eq!(schema(tool)["properties"][parameter]["default"], default, "{tool} {parameter}");
+        }
+        let ingest = schema("graph_ingest").to_string();
+        for default in ["\"default\":false", "\"default\":[]"] {
+            assert!(ingest.contains(default), "{default} in {ingest}");
+        }
     }
 }

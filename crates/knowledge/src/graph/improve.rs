@@ -4,6 +4,7 @@ use base::{Error, ProjectId, Result, Timestamp, TripletId};
 use store::{Change, OrgTx, params};
 
 use super::model::{Entity, TripletRow};
+use super::nearest::{misspelled, no_entity_called};
 use super::resolve::{called, members, representative};
 use super::{KnowledgeGraph, name, sql};
 use crate::author::Author;
@@ -161,7 +162,8 @@ impl Court<'_> {
                 numbers.extend(members(tx, &self.project, entity.number)?);
             }
             if numbers.is_empty() {
-                return Err(Error::invalid(parameter, format!("there is no entity called `{end}`")).with("entity", end.as_str()));
+                let near = misspelled(tx, &self.project, end)?;
+                return Err(no_entity_called(end, parameter, near));
             }
         }
         let [sources, targets] = numbers;

@@ -1,16 +1,18 @@
 //! Stores facts, all of a call or none. A known fact is not stored twice. A newer value of a functional relationship supersedes
 //! the older one. Other facts are kept next to each other.
 
+use std::collections::HashSet;
+
 use base::limits::FUNCTIONAL_TARGETS_MAX;
 use base::{Error, ObservationId, ProjectId, Result, Timestamp, TripletId};
 use store::{Change, OrgTx, params};
 
 use super::model::{CheckedTriplet, Entity, NewTriplet, TripletRow, WEIGHT_FIRST, sentence};
-use super::resolve::{Resolver, members, representative};
+use super::resolve::Resolver;
 use super::{KnowledgeGraph, sql};
 use crate::author::Author;
 use crate::embedding::TextKind;
-use crate::{changes, sql as shared};
+use crate::sql as shared;
 
 /// The result of an ingest.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -50,14 +52,17 @@ pub(crate) fn ingest_in(
         author,
         now,
         observation,
-        resolver: Resolver::new(project, author, now),
+        resolver: Resolver::new(tx, project, author, now, new)?,
+        stated: HashSet::new(),
         ingested: Ingested::default(),
     };
     for (place, triplet) in new.iter().enumerate() {
         let id = intake.take(tx, triplet, place)?;
         intake.ingested.ids.push(id);
     }
-    Ok(Ingested { entities_created: intake.resolver.created, ..intake.ingested })
+    let entities_created = intake.resolver.created();
+    intake.resolver.numbers.finish(tx)?;
+    Ok(Ingested { entities_created, ..intake.ingested })
 }
 
 struct Intake<'a> {
@@ -66,6 +71,8 @@ struct Intake<'a> {
     now: Timestamp,
     observation: Option<ObservationId>,
     resolver: Resolver<'a>,
+    /// The source, relationship and target of the facts that this call inserted.
+    stated: HashSet<(i64, String, i64)>,
     ingested: Ingested,
 }
 
@@ -87,7 +94,7 @@ impl Intake<'_> {
         let source = self.resolver.resolve(tx, &new.source)?;
         let target = self.resolver.resolve(tx, &new.target)?;
         // An alias of the target may have merged the source into another entity.
-        let source = representative(tx, &self.project, source.number)?;
+        let source = self.resolver.current(tx, source)?;
         let ends = Ends { source, target };
         let (kept, id) = match self.same(tx, &ends, new)? {
             Some(same) if is_as_long_true(&same, new) => (self.confirm(tx, &same, &ends, new)?, same.id),
@@ -111,8 +118,12 @@ impl Intake<'_> {
 
     /// The same fact, if it is current.
     fn same(&self, tx: &mut OrgTx<'_, '_>, ends: &Ends, new: &CheckedTriplet) -> Result<Option<TripletRow>> {
-        let targets = members(tx, &self.project, ends.target.number)?;
-        for source in members(tx, &self.project, ends.source.number)? {
+        let is_new = self.resolver.is_new(&ends.source) || self.resolver.is_new(&ends.target);
+        if is_new && !self.stated.contains(&(ends.source.number, new.relationship.clone(), ends.target.number)) {
+            return Ok(None);
+        }
+        let targets = self.resolver.members(tx, ends.target.number)?;
+        for source in self.resolver.members(tx, ends.source.number)? {
             for target in &targets {
                 let asked = params![self.project, source, new.relationship, target, self.now, new.valid_to];
                 if let Some(same) = tx.first(sql::SAME, &asked, TripletRow::from_row)? {
@@ -133,7 +144,7 @@ impl Intake<'_> {
         place: usize,
     ) -> Result<Vec<TripletRow>> {
         let mut others = Vec::new();
-        for source in members(tx, &self.project, ends.source.number)? {
+        for source in self.resolver.members(tx, ends.source.number)? {
             let most = i64::try_from(FUNCTIONAL_TARGETS_MAX + 2).unwrap_or(i64::MAX);
             let asked = params![self.project, source, relationship, self.now, most];
             others.extend(tx.query(sql::STANDING, &asked, TripletRow::from_row)?);
@@ -150,7 +161,7 @@ impl Intake<'_> {
     }
 
     fn insert(&mut self, tx: &mut OrgTx<'_, '_>, ends: &Ends, new: &CheckedTriplet, weight: f64) -> Result<(Kept, TripletId)> {
-        let (number, id) = (changes::next(tx, &self.project)?, TripletId::new(self.now));
+        let (number, id) = (self.resolver.numbers.next(), TripletId::new(self.now));
         let text = sentence(&ends.source.name, &new.relationship, &ends.target.name, &new.description);
         tx.execute(
             sql::INSERT_TRIPLET,
@@ -175,6 +186,7 @@ impl Intake<'_> {
         )?;
         tx.execute(shared::ENQUEUE, &params![self.project, number, TextKind::Graph, number])?;
         self.mention(tx, number, &new.description)?;
+        self.stated.insert((ends.source.number, new.relationship.clone(), ends.target.number));
         self.ingested.triplets_created += 1;
         Ok((Kept { number, from: new.valid_from, until: new.valid_to }, id))
     }
@@ -188,13 +200,13 @@ impl Intake<'_> {
         if is_reworded || functional != same.functional {
             let description = if is_reworded { &new.description } else { &same.description };
             let text = sentence(&ends.source.name, &same.relationship, &ends.target.name, description);
-            let change = changes::next(tx, &self.project)?;
+            let change = self.resolver.numbers.next();
             tx.execute(sql::REWORD_TRIPLET, &params![self.project, same.number, description, text, functional, change])?;
             tx.execute(shared::ENQUEUE, &params![self.project, same.number, TextKind::Graph, change])?;
         }
         // It is the only value again, even if another one was scheduled.
         if new.functional && same.superseded_at.is_some() {
-            let change = changes::next(tx, &self.project)?;
+            let change = self.resolver.numbers.next();
             tx.execute(sql::STAND, &params![self.project, same.number, change])?;
         }
         Ok(Kept { number: same.number, from: same.valid_from, until: same.valid_to })
@@ -210,7 +222,7 @@ impl Intake<'_> {
         if old.superseded_at.is_some_and(|end| end <= from) {
             return Ok(());
         }
-        let change = changes::next(tx, &self.project)?;
+        let change = self.resolver.numbers.next();
         tx.execute(sql::SUPERSEDE, &params![self.project, old.number, from, by, None::<String>, change])?;
         self.ingested.superseded += 1;
         Ok(())

@@ -6,6 +6,7 @@ use store::{Change, OrgStore, OrgTx, Row, params};
 use super::model::{Entity, Triplet, TripletRow};
 use super::resolve::{merge, representative, unmerge};
 use super::{KnowledgeGraph, sql};
+use crate::changes;
 use crate::embedding::{Coverage, TextKind};
 use crate::index::Indexes;
 use crate::memory::WeightMove;
@@ -179,7 +180,8 @@ impl KnowledgeGraph<Change> {
         self.rows
             .write(move |tx| {
                 let merged = mergeable(tx, &project, &from, &into)?;
-                merge(tx, &project, &merged.from, &merged.into, (&by, &by), now)?;
+                let change = changes::next(tx, &project)?;
+                merge(tx, &project, &merged.from, &merged.into, (&by, &by), now, change)?;
                 Ok(merged)
             })
             .await

@@ -9,19 +9,22 @@
 //! |---|---|
 //! | `model` | entities and triplets, as stated and as stored |
 //! | `name` | which names are the same |
-//! | `resolve`, `ingest` | storing facts |
+//! | `resolve`, `ahead`, `ingest` | storing facts |
 //! | `rules` | facts in the text of an observation |
 //! | `query`, `rank` | facts that answer a question |
 //! | `walk` | neighbours and paths |
+//! | `nearest` | names that an unknown one was meant to be |
 //! | `improve` | ratings of facts |
 //! | `manage`, `retract`, `suggest` | management by people |
 //! | `read` | loads triplets by number |
 
+mod ahead;
 mod improve;
 mod ingest;
 mod manage;
 mod model;
 mod name;
+mod nearest;
 mod query;
 mod rank;
 mod read;

@@ -1,14 +1,15 @@
 //! Finds facts that answer a question: keywords and meaning find entry points, and the search walks on from there.
 
-use std::sync::Arc;
+use std::collections::HashMap;
 
 use base::{Result, Timestamp};
 use store::OrgStore;
 
 use super::KnowledgeGraph;
 use super::model::Triplet;
-use super::rank::{GraphRanking, Ordered, Question};
-use crate::embedding::{Coverage, TextKind};
+use super::rank::{GraphRanking, Question};
+use super::read::{Placed, placed};
+use crate::embedding::TextKind;
 use crate::index::{Indexes, Wanted};
 use crate::memory::Mode;
 
@@ -43,25 +44,26 @@ pub struct GraphHits {
     pub hits: Vec<GraphHit>,
     /// Whether the walk skipped some facts of an entity with many.
     pub truncated: bool,
-    /// How much of the graph is embedded.
-    pub coverage: Coverage,
+    /// Whether the query got no vector, so that only keywords were searched.
+    pub words_only: bool,
+    /// If nothing was found, the number of texts that wait for a vector.
+    pub waiting: u64,
 }
 
 impl<R: AsRef<OrgStore>> KnowledgeGraph<R> {
     /// Finds the triplets that answer a question.
     pub async fn query(&self, indexes: &Indexes, asked: GraphQuery) -> Result<GraphHits> {
         let (facts, at) = self.as_of(indexes, asked.as_of).await?;
-        if Arc::clone(&facts).ask(self.rows().org(), |facts| facts.graph.edge_count()).await? == 0 {
-            return Ok(GraphHits { hits: Vec::new(), truncated: false, coverage: Coverage::default() });
+        if facts.is_empty() {
+            return Ok(GraphHits { hits: Vec::new(), truncated: false, words_only: false, waiting: 0 });
         }
         let texts = indexes.graph_texts(self.rows(), &self.project).await?;
-        let vectors = texts.texts.vectors();
         let vector = indexes.query_vector(self.rows().org(), &asked.query, Mode::Fused).await?;
-        let walked = Arc::clone(&facts);
-        let work = move || -> Result<(Ordered, bool)> {
-            let facts = walked.read();
+        let words_only = vector.is_none();
+        let work = move || -> Result<(Vec<Placed>, Vec<f32>, bool)> {
+            let facts = facts.read();
             let is_there = |number: u64| match facts.edge(number.cast_signed()).and_then(|edge| facts.graph.edge(edge)) {
-                Some(edge) => edge.payload.stands_at(at),
+                Some(edge) => facts.stands(edge.payload, at),
                 None => facts.is_entity(number.cast_signed()),
             };
             let wanted = Wanted {
@@ -73,16 +75,20 @@ impl<R: AsRef<OrgStore>> KnowledgeGraph<R> {
             };
             let found = texts.texts.find(&wanted)?;
             let cosine_of = |number: i64| vector.as_ref().and_then(|vector| texts.texts.cosine(number.cast_unsigned(), vector));
-            let question = Question { facts: &facts, ranking: &asked.ranking, depth: asked.depth, at, cosine_of: &cosine_of };
+            let (ranking, depth, top_k) = (&asked.ranking, asked.depth, asked.top_k);
+            let question = Question { facts: &facts, ranking, depth, top_k, at, cosine_of: &cosine_of };
             let mut ordered = question.order(&found);
             ordered.triplets.truncate(asked.top_k);
-            Ok((ordered, vector.is_none()))
+            let (numbers, scores): (Vec<i64>, Vec<f32>) = ordered.triplets.into_iter().unzip();
+            Ok((placed(&facts, numbers, at), scores, ordered.truncated))
         };
-        let (ordered, words_only) = store::compute(self.rows().org(), work).await??;
-        let coverage = indexes.coverage(self.rows(), &self.project, TextKind::Graph, vectors, words_only).await?;
-        let numbers: Vec<i64> = ordered.triplets.iter().map(|(number, _)| *number).collect();
-        let triplets = self.triplets(&facts, &numbers, at).await?;
-        let hits = triplets.into_iter().zip(ordered.triplets).map(|(triplet, (_, score))| GraphHit { triplet, score });
-        Ok(GraphHits { hits: hits.collect(), truncated: ordered.truncated, coverage })
+        let (placed, scores, truncated) = store::compute(self.rows().org(), work).await??;
+        let scores: HashMap<i64, f32> = placed.iter().map(|placed| placed.number).zip(scores).collect();
+        let score = |triplet: &Triplet| scores.get(&triplet.number).copied().unwrap_or_default();
+        let triplets = self.loaded(placed).await?;
+        let hits: Vec<GraphHit> = triplets.into_iter().map(|triplet| GraphHit { score: score(&triplet), triplet }).collect();
+        // Counting takes long while very many texts wait, and nobody needs the number if something was found.
+        let waiting = if hits.is_empty() { indexes.waiting_of(self.rows(), &self.project, TextKind::Graph).await? } else { 0 };
+        Ok(GraphHits { hits, truncated, words_only, waiting })
     }
 }

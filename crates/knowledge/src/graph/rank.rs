@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use base::Timestamp;
 use base::limits::GRAPH_LOOK_MAX;
 use graph::{Direction, EdgeIndex, Node};
-use search::fusion::{Candidates, Weights};
+use search::fusion::{Candidates, Fused, Weights};
 
 use crate::index::{Fact, Facts};
 
@@ -15,6 +15,10 @@ const SEEDS_MAX: usize = 40;
 const FAN_OUT_MAX: usize = 64;
 /// The maximum number of entities that the walk reaches.
 const NODES_MAX: usize = 2_000;
+/// The maximum number of triplets that the walk reaches. It goes from the best entities to others, so the rest is far off.
+const EDGES_MAX: usize = 3_000;
+/// How many of the nearest texts the search by meaning finds, at least. See `Texts::find`.
+const NEAREST: usize = 100;
 /// How much of an edge's weight is its own. The rest comes from its two entities.
 const OWN_SHARE: f32 = 0.6;
 
@@ -45,6 +49,8 @@ pub(super) struct Question<'a> {
     pub(super) ranking: &'a GraphRanking,
     /// How many hops to walk.
     pub(super) depth: u32,
+    /// How many triplets are wanted. The order of the others does not matter.
+    pub(super) top_k: usize,
     /// The time at which facts must be current.
     pub(super) at: Timestamp,
     /// The similarity of a triplet's text and the query by meaning.
@@ -70,6 +76,7 @@ impl Question<'_> {
     /// Ranks the search hits and the facts around them.
     pub(super) fn order(&self, found: &Candidates) -> Ordered {
         let best = found.hits.first().map_or(0.0, |hit| hit.score);
+        let furthest = furthest(&found.hits);
         let hits = found.hits.iter().filter(|hit| hit.is_hit(self.ranking.cosine_min));
         let (mut seeds, mut direct) = (HashMap::new(), HashMap::new());
         for (place, hit) in hits.enumerate().filter(|_| best > 0.0) {
@@ -90,22 +97,50 @@ impl Question<'_> {
             }
         }
         let near = if self.depth == 0 { Reached::default() } else { self.walk(&seeds) };
-        let own = |edge: EdgeIndex, fact: &Fact| {
-            direct.get(&edge).copied().unwrap_or_else(|| found.by_meaning((self.cosine_of)(fact.number)) / best)
-        };
         let edges: std::collections::HashSet<EdgeIndex> = direct.keys().chain(near.edges.keys()).copied().collect();
-        let scored = edges.into_iter().filter_map(|edge| {
-            let found = self.facts.graph.edge(edge)?;
+        let by_meaning = |cosine: Option<f32>| found.by_meaning(cosine) / best;
+        let mut triplets: Vec<(i64, f32)> = Vec::with_capacity(direct.len());
+        let mut unmeasured: Vec<(&Fact, f32, f32)> = Vec::with_capacity(near.edges.len());
+        for edge in edges {
+            let Some(known) = self.facts.graph.edge(edge) else { continue };
             let near = near.edges.get(&edge).copied().unwrap_or_default();
-            let score = (own(edge, found.payload) + self.ranking.near * near) / (1.0 + self.ranking.near);
-            let ends = [found.source, found.target].map(|end| self.facts.entity_weight(end));
-            let weight = OWN_SHARE * found.payload.weight + (1.0 - OWN_SHARE) * (ends[0] + ends[1]) / 2.0;
-            let bent = score * (1.0 + self.ranking.learned * (2.0 * weight - 1.0)) / (1.0 + self.ranking.learned);
-            Some((found.payload.number, bent))
-        });
-        let mut triplets: Vec<(i64, f32)> = scored.collect();
+            let bent = self.bent([known.source, known.target], known.payload);
+            match direct.get(&edge) {
+                Some(own) => triplets.push((known.payload.number, self.together(*own, near) * bent)),
+                None => unmeasured.push((known.payload, near, bent)),
+            }
+        }
+        // A text that the search did not find is no nearer than the furthest that it found. Most of them need not be measured,
+        // because even then they would not be among the wanted ones.
+        let floor = self.floor(&triplets);
+        unmeasured.retain(|(_, near, bent)| self.together(by_meaning(furthest), *near) * bent >= floor);
+        triplets.extend(unmeasured.into_iter().map(|(fact, near, bent)| {
+            let own = by_meaning((self.cosine_of)(fact.number));
+            (fact.number, self.together(own, near) * bent)
+        }));
         triplets.sort_by(|left, right| right.1.total_cmp(&left.1).then(right.0.cmp(&left.0)));
         Ordered { triplets, truncated: near.truncated }
+    }
+
+    /// The score of a triplet from its own match and from being near others.
+    fn together(&self, own: f32, near: f32) -> f32 {
+        (own + self.ranking.near * near) / (1.0 + self.ranking.near)
+    }
+
+    /// The factor by which ratings change a score, at most one.
+    fn bent(&self, ends: [Node; 2], fact: &Fact) -> f32 {
+        let ends = ends.map(|end| self.facts.entity_weight(end));
+        let weight = OWN_SHARE * fact.weight + (1.0 - OWN_SHARE) * (ends[0] + ends[1]) / 2.0;
+        (1.0 + self.ranking.learned * (2.0 * weight - 1.0)) / (1.0 + self.ranking.learned)
+    }
+
+    /// The score that the last of the wanted triplets has at least.
+    fn floor(&self, triplets: &[(i64, f32)]) -> f32 {
+        let mut scores: Vec<f32> = triplets.iter().map(|(_, score)| *score).collect();
+        match self.top_k.checked_sub(1).filter(|last| *last < scores.len()) {
+            Some(last) => *scores.select_nth_unstable_by(last, |left, right| right.total_cmp(left)).1,
+            None => f32::NEG_INFINITY,
+        }
     }
 
     /// Walks from the seeds: each hop leaves a part of the score, and the best of several paths counts.
@@ -117,8 +152,15 @@ impl Question<'_> {
             frontier.sort_by(|left, right| right.1.total_cmp(&left.1).then(left.0.cmp(&right.0)));
             for (node, score) in frontier {
                 let mut edges: Vec<(EdgeIndex, Node, f32)> = self.standing(node).collect();
+                if reached.edges.len() >= EDGES_MAX {
+                    reached.truncated |= !edges.is_empty();
+                    return reached;
+                }
                 if edges.len() > FAN_OUT_MAX {
-                    edges.sort_by(|left, right| right.2.total_cmp(&left.2).then(left.0.cmp(&right.0)));
+                    let heaviest = |left: &(EdgeIndex, Node, f32), right: &(EdgeIndex, Node, f32)| {
+                        right.2.total_cmp(&left.2).then(left.0.cmp(&right.0))
+                    };
+                    edges.select_nth_unstable_by(FAN_OUT_MAX - 1, heaviest);
                     edges.truncate(FAN_OUT_MAX);
                     reached.truncated = true;
                 }
@@ -142,10 +184,17 @@ impl Question<'_> {
     fn standing(&self, node: Node) -> impl Iterator<Item = (EdgeIndex, Node, f32)> {
         let standing = self.facts.graph.edges_of(node, Direction::Both).filter_map(|(edge, other)| {
             let fact = self.facts.graph.edge(edge)?.payload;
-            fact.stands_at(self.at).then_some((edge, other, fact.weight))
+            self.facts.stands(fact, self.at).then_some((edge, other, fact.weight))
         });
         standing.take(GRAPH_LOOK_MAX)
     }
+}
+
+/// The cosine of the furthest text that the search by meaning found.
+fn furthest(hits: &[Fused]) -> Option<f32> {
+    let mut cosines: Vec<f32> = hits.iter().filter_map(|hit| hit.cosine).collect();
+    cosines.sort_by(|left, right| right.total_cmp(left));
+    cosines.get(NEAREST - 1).or(cosines.last()).copied()
 }
 
 /// Raises a score, and returns whether it rose.

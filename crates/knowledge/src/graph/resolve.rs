@@ -4,13 +4,14 @@
 //! A merge keeps every row: the merged entity points to the other one, and readers follow the pointer. Undoing the merge
 //! removes the pointer.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use base::limits::ENTITY_MEMBERS_MAX;
 use base::{EntityId, Error, Kind, ProjectId, Result, Timestamp};
 use store::{OrgTx, params};
 
-use super::model::{CheckedEntity, Entity, WEIGHT_FIRST};
+use super::ahead::Ahead;
+use super::model::{CheckedEntity, CheckedTriplet, Entity, WEIGHT_FIRST};
 use super::{name, sql};
 use crate::author::Author;
 use crate::embedding::TextKind;
@@ -24,14 +25,29 @@ pub(super) struct Resolver<'a> {
     project: ProjectId,
     author: &'a Author,
     now: Timestamp,
+    pub(super) numbers: changes::Counter,
+    /// What was read ahead, until an alias changes names or merges.
+    ahead: Option<Ahead>,
     /// The entities that were created.
-    pub(super) created: u32,
+    created: HashSet<i64>,
     known: HashMap<(String, String), Entity>,
 }
 
 impl<'a> Resolver<'a> {
-    pub(super) fn new(project: ProjectId, author: &'a Author, now: Timestamp) -> Self {
-        Self { project, author, now, created: 0, known: HashMap::new() }
+    pub(super) fn new(
+        tx: &mut OrgTx<'_, '_>,
+        project: ProjectId,
+        author: &'a Author,
+        now: Timestamp,
+        new: &[CheckedTriplet],
+    ) -> Result<Self> {
+        let (ahead, numbers) = (Some(Ahead::read(tx, &project, new)?), changes::Counter::start(tx, project)?);
+        Ok(Self { project, author, now, numbers, ahead, created: HashSet::new(), known: HashMap::new() })
+    }
+
+    /// The number of entities that were created.
+    pub(super) fn created(&self) -> u32 {
+        u32::try_from(self.created.len()).unwrap_or(u32::MAX)
     }
 
     /// Finds the entity or creates it.
@@ -42,7 +58,10 @@ impl<'a> Resolver<'a> {
         {
             return Ok(known.clone());
         }
-        let called = called(tx, &self.project, &meant.name)?;
+        let called = match self.ahead.as_ref().and_then(|ahead| ahead.called(&meant.name)) {
+            Some(called) => called,
+            None => called(tx, &self.project, &meant.name)?,
+        };
         let entity = match choose(&called, &meant.kind) {
             Some(entity) => self.completed(tx, entity, meant)?,
             None => self.made(tx, meant)?,
@@ -55,8 +74,27 @@ impl<'a> Resolver<'a> {
         Ok(entity)
     }
 
+    /// Whether no fact of an earlier call can be about the entity.
+    pub(super) fn is_new(&self, entity: &Entity) -> bool {
+        // A new entity has the facts of those that an alias merged into it.
+        self.ahead.is_some() && self.created.contains(&entity.number)
+    }
+
+    /// An entity and all entities merged into it.
+    pub(super) fn members(&self, tx: &mut OrgTx<'_, '_>, entity: i64) -> Result<Vec<i64>> {
+        match &self.ahead {
+            Some(ahead) if !ahead.any_merged => Ok(vec![entity]),
+            _ => members(tx, &self.project, entity),
+        }
+    }
+
+    /// The entity as it is now, if an alias may have merged it since it was found.
+    pub(super) fn current(&self, tx: &mut OrgTx<'_, '_>, entity: Entity) -> Result<Entity> {
+        if self.ahead.is_some() { Ok(entity) } else { representative(tx, &self.project, entity.number) }
+    }
+
     fn made(&mut self, tx: &mut OrgTx<'_, '_>, meant: &CheckedEntity) -> Result<Entity> {
-        let number = changes::next(tx, &self.project)?;
+        let number = self.numbers.next();
         let id = EntityId::new(self.now);
         let text = text_of(&meant.name, &meant.kind, &[]);
         let (agent, session) = (&self.author.agent, &self.author.session);
@@ -66,7 +104,7 @@ impl<'a> Resolver<'a> {
         )?;
         call_it(tx, &self.project, number, &meant.name, false)?;
         tx.execute(shared::ENQUEUE, &params![self.project, number, TextKind::Graph, number])?;
-        self.created += 1;
+        self.created.insert(number);
         let entity = Entity {
             id,
             number,
@@ -77,21 +115,27 @@ impl<'a> Resolver<'a> {
             created_at: self.now,
             kept_apart: false,
         };
+        if let Some(ahead) = &mut self.ahead {
+            ahead.put(&entity);
+        }
         self.completed(tx, entity, meant)
     }
 
     /// Adds new information about an entity: its type if it has none, and aliases.
-    fn completed(&self, tx: &mut OrgTx<'_, '_>, mut entity: Entity, meant: &CheckedEntity) -> Result<Entity> {
+    fn completed(&mut self, tx: &mut OrgTx<'_, '_>, mut entity: Entity, meant: &CheckedEntity) -> Result<Entity> {
         let mut changed = entity.kind.is_empty() && !meant.kind.is_empty();
         if changed {
             entity.kind.clone_from(&meant.kind);
+        }
+        if !meant.aliases.is_empty() {
+            self.ahead = None;
         }
         for alias in &meant.aliases {
             for other in called_by_name(tx, &self.project, alias)? {
                 let alike = other.kind.is_empty() || entity.kind.is_empty() || other.kind == entity.kind;
                 if other.number != entity.number && alike && !other.kept_apart {
                     let by = (self.author.agent.as_str(), self.author.session.as_str());
-                    merge(tx, &self.project, &other, &entity, by, self.now)?;
+                    merge(tx, &self.project, &other, &entity, by, self.now, self.numbers.next())?;
                 }
             }
             changed |= call_it(tx, &self.project, entity.number, alias, true)?;
@@ -99,10 +143,13 @@ impl<'a> Resolver<'a> {
         if changed {
             let row = |row: &store::Row<'_>| row.get::<String>("name");
             let names = tx.query(sql::NAMES_OF, &params![self.project, entity.number], row)?;
-            let change = changes::next(tx, &self.project)?;
+            let change = self.numbers.next();
             let text = text_of(&entity.name, &entity.kind, &names);
             tx.execute(sql::REWORD_ENTITY, &params![self.project, entity.number, entity.kind, text, change])?;
             tx.execute(shared::ENQUEUE, &params![self.project, entity.number, TextKind::Graph, change])?;
+            if let Some(ahead) = &mut self.ahead {
+                ahead.put(&entity);
+            }
         }
         Ok(entity)
     }
@@ -134,7 +181,7 @@ fn call_it(tx: &mut OrgTx<'_, '_>, project: &ProjectId, entity: i64, called: &st
     Ok(is_new)
 }
 
-/// Merges an entity into another. Neither may be merged already. `by` is an agent and its session.
+/// Merges an entity into another. Neither may be merged already. `by` is an agent and its session, and `change` a new number.
 pub(super) fn merge(
     tx: &mut OrgTx<'_, '_>,
     project: &ProjectId,
@@ -142,13 +189,13 @@ pub(super) fn merge(
     into: &Entity,
     by: (&str, &str),
     now: Timestamp,
+    change: i64,
 ) -> Result<()> {
     let count = members(tx, project, entity.number)?.len() + members(tx, project, into.number)?.len();
     if count > ENTITY_MEMBERS_MAX {
         let message = format!("`{}` would combine {count} entities; the maximum is {ENTITY_MEMBERS_MAX}", into.name);
         return Err(Error::new(Kind::InvalidParams, message).with("parameter", "aliases"));
     }
-    let change = changes::next(tx, project)?;
     tx.execute(sql::MERGE, &params![project, entity.number, into.number, by.0, by.1, now, false, change]).map(drop)
 }
 
@@ -163,8 +210,13 @@ pub(super) fn unmerge(tx: &mut OrgTx<'_, '_>, project: &ProjectId, entity: i64, 
 /// into.
 pub(super) fn called(tx: &mut OrgTx<'_, '_>, project: &ProjectId, name: &str) -> Result<Vec<Entity>> {
     let found = names(tx, project, name)?;
+    representatives(tx, project, chosen(found))
+}
+
+/// The entities with this name if there are any, else the ones with this alias.
+pub(super) fn chosen(found: Vec<(i64, bool)>) -> impl Iterator<Item = i64> {
     let by_name = found.iter().any(|(_, alias)| !alias);
-    representatives(tx, project, found.into_iter().filter(|(_, alias)| *alias != by_name).map(|(entity, _)| entity))
+    found.into_iter().filter(move |(_, alias)| *alias != by_name).map(|(entity, _)| entity)
 }
 
 fn called_by_name(tx: &mut OrgTx<'_, '_>, project: &ProjectId, name: &str) -> Result<Vec<Entity>> {

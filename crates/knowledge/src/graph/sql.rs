@@ -37,7 +37,7 @@ macro_rules! numbers {
     };
 }
 
-/// How many numbers [`ENTITIES`] and [`TRIPLETS`] take.
+/// How many numbers [`ENTITIES`] and [`TRIPLETS`] take, and how many forms [`CALLED_MANY`].
 pub(super) const NUMBERS_AT_ONCE: usize = 32;
 
 pub(super) const ENTITIES: &str =
@@ -45,6 +45,9 @@ pub(super) const ENTITIES: &str =
 
 pub(super) const TRIPLETS: &str =
     concat!("SELECT ", triplet_columns!(), " FROM triplets WHERE org_id = ?1 AND project_id = ?2 AND number IN ", numbers!());
+
+pub(super) const TRIPLET_IDS: &str =
+    concat!("SELECT number, id FROM triplets WHERE org_id = ?1 AND project_id = ?2 AND number IN ", numbers!());
 
 pub(super) const ENTITY: &str =
     concat!("SELECT ", entity_columns!(), " FROM entities WHERE org_id = ?1 AND project_id = ?2 AND number = ?3");
@@ -58,6 +61,25 @@ pub(super) const TRIPLET_BY_ID: &str =
 /// Entities with a name, by one of at most two folded forms.
 pub(super) const CALLED: &str = "SELECT entity, alias FROM entity_names
      WHERE org_id = ?1 AND project_id = ?2 AND folded IN (?3, ?4) ORDER BY alias, entity";
+
+/// Entities with names, by up to [`NUMBERS_AT_ONCE`] folded forms.
+pub(super) const CALLED_MANY: &str =
+    concat!("SELECT folded, entity, alias FROM entity_names WHERE org_id = ?1 AND project_id = ?2 AND folded IN ", numbers!());
+
+/// The same with the names as written.
+pub(super) const NAMED_MANY: &str =
+    concat!("SELECT folded, name FROM entity_names WHERE org_id = ?1 AND project_id = ?2 AND folded IN ", numbers!());
+
+/// The names around a form in the order of forms.
+pub(super) const NAMES_FROM: &str = "SELECT folded, name FROM entity_names
+     WHERE org_id = ?1 AND project_id = ?2 AND folded >= ?3 ORDER BY folded LIMIT ?4";
+
+pub(super) const NAMES_BEFORE: &str = "SELECT folded, name FROM entity_names
+     WHERE org_id = ?1 AND project_id = ?2 AND folded < ?3 ORDER BY folded DESC LIMIT ?4";
+
+/// Whether any entity is merged into another.
+pub(super) const ANY_MERGED: &str =
+    "SELECT 1 FROM entities WHERE org_id = ?1 AND project_id = ?2 AND merged_into IS NOT NULL LIMIT 1";
 
 pub(super) const MERGED_INTO: &str = "SELECT number FROM entities WHERE org_id = ?1 AND project_id = ?2 AND merged_into = ?3";
 
@@ -170,11 +192,12 @@ pub(super) const COUNT_TRIPLETS: &str = "SELECT CAST(count(*) AS BIGINT) AS coun
      FROM triplets WHERE org_id = ?1 AND project_id = ?2";
 
 /// Newest first. `?4` is an agent, `?5` a session, each may be NULL; `?6` is a time, and `?7` whether to include triplets that
-/// are not current.
+/// are not current. A triplet that had ended before it was learned belongs to the time when it was true.
 pub(super) const LIST_TRIPLETS: &str = "SELECT number FROM triplets WHERE org_id = ?1 AND project_id = ?2 AND number < ?3
      AND (CAST(?4 AS TEXT) IS NULL OR agent_id = ?4) AND (CAST(?5 AS TEXT) IS NULL OR session_id = ?5)
-     AND learned_at <= ?6 AND (?7 = 1 OR ((superseded_at IS NULL OR superseded_at > ?6)
-       AND (valid_from IS NULL OR valid_from <= ?6) AND (valid_to IS NULL OR valid_to > ?6)))
+     AND ((learned_at <= ?6 AND (?7 = 1 OR ((superseded_at IS NULL OR superseded_at > ?6)
+         AND (valid_from IS NULL OR valid_from <= ?6) AND (valid_to IS NULL OR valid_to > ?6))))
+       OR (valid_to <= learned_at AND superseded_at IS NULL AND (valid_from IS NULL OR valid_from <= ?6) AND valid_to > ?6))
      ORDER BY number DESC LIMIT ?8";
 
 pub(super) const LIST_ENTITIES: &str = concat!(

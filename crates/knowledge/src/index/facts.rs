@@ -4,8 +4,9 @@ use std::collections::HashMap;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard};
 
+use base::limits::GRAPH_LOOK_MAX;
 use base::{OrgId, ProjectId, Result, Timestamp};
-use graph::{EdgeIndex, Graph, Node};
+use graph::{Direction, EdgeIndex, Graph, Node};
 use store::{OrgStore, Row, params};
 use tokio::sync::Mutex;
 
@@ -29,10 +30,17 @@ pub(crate) struct Fact {
 }
 
 impl Fact {
-    /// Whether it was known and true at a time.
-    pub(crate) fn stands_at(&self, at: Timestamp) -> bool {
-        let at = at.ms();
-        self.learned_ms <= at && at < self.superseded_ms && self.valid_from_ms <= at && at < self.valid_to_ms
+    fn is_true_at(&self, at: Timestamp) -> bool {
+        self.valid_from_ms <= at.ms() && at.ms() < self.valid_to_ms
+    }
+
+    fn is_known_at(&self, at: Timestamp) -> bool {
+        self.learned_ms <= at.ms() && at.ms() < self.superseded_ms
+    }
+
+    /// Whether it had ended before it was learned, and nothing has superseded it since.
+    fn is_history(&self) -> bool {
+        self.valid_to_ms <= self.learned_ms && self.superseded_ms == i64::MAX
     }
 }
 
@@ -78,6 +86,25 @@ impl Facts {
     /// The edge of a triplet.
     pub(crate) fn edge(&self, triplet: i64) -> Option<EdgeIndex> {
         self.edges.get(&triplet).copied()
+    }
+
+    /// Whether a fact is part of the graph as of a time: it was known and true then.
+    ///
+    /// A fact that had ended before it was learned was never known while it was true. It belongs to the time when it was true,
+    /// unless an earlier statement of it was known then.
+    pub(crate) fn stands(&self, fact: &Fact, at: Timestamp) -> bool {
+        fact.is_true_at(at) && (fact.is_known_at(at) || (fact.is_history() && !self.was_known(fact, at)))
+    }
+
+    /// Whether another statement of the same fact was known and true at a time.
+    fn was_known(&self, fact: &Fact, at: Timestamp) -> bool {
+        let own = self.edge(fact.number).and_then(|edge| self.graph.edge(edge));
+        own.is_some_and(|own| {
+            let others = self.graph.edges_of(own.source, Direction::Out).take(GRAPH_LOOK_MAX);
+            let same = others.filter(|(_, target)| *target == own.target).filter_map(|(edge, _)| self.graph.edge(edge));
+            same.map(|same| same.payload)
+                .any(|same| same.relationship == fact.relationship && same.is_known_at(at) && same.is_true_at(at))
+        })
     }
 
     /// The relationship with this name, if any triplet ever had it.
@@ -187,8 +214,9 @@ pub(crate) struct FactsIndex {
     facts: RwLock<Facts>,
     /// Held while following changes, so that concurrent callers wait for the same rows.
     seen: Mutex<Seen>,
-    /// The approximate memory in bytes, stored here so that reading it need not wait for a walk.
+    /// The approximate memory in bytes, and the number of triplets, stored here so that reading them need not wait for a walk.
     bytes: AtomicUsize,
+    triplets: AtomicUsize,
 }
 
 /// The last changes that were followed.
@@ -252,8 +280,14 @@ impl FactsIndex {
             let mut facts = index.facts.write().unwrap_or_else(PoisonError::into_inner);
             change(&mut facts);
             index.bytes.store(facts.bytes(), Ordering::Relaxed);
+            index.triplets.store(facts.graph.edge_count(), Ordering::Relaxed);
         };
         store::compute(org, work).await
+    }
+
+    /// Whether there are no triplets.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.triplets.load(Ordering::Relaxed) == 0
     }
 
     /// Reads the facts on a blocking thread.

@@ -155,8 +155,14 @@ impl Indexes {
         vectors: usize,
         words_only: bool,
     ) -> Result<Coverage> {
+        let waiting = self.waiting_of(rows, project, kind).await?;
+        Ok(Coverage { embedded: vectors as u64, waiting, words_only })
+    }
+
+    /// The number of texts of one kind that wait for a vector.
+    pub(crate) async fn waiting_of(&self, rows: &OrgStore, project: &ProjectId, kind: TextKind) -> Result<u64> {
         let waiting = rows.first(sql::UNEMBEDDED_COUNT, &params![project, kind], |row| row.get::<i64>("count")).await?;
-        Ok(Coverage { embedded: vectors as u64, waiting: waiting.unwrap_or(0).unsigned_abs(), words_only })
+        Ok(waiting.unwrap_or(0).unsigned_abs())
     }
 
     fn folder(&self, rows: &OrgStore, name: &str) -> Option<PathBuf> {

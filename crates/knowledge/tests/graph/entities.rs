@@ -119,4 +119,48 @@ both_engines! {
         let around = place.graph.neighbours(&place.indexes, neighbours_of("secret-service")).await.unwrap();
         assert_eq!((said(&around).len(), around.triplets[0].weight), (1, 0.5));
     }
+
+    async fn unknown_names_are_answered_with_the_nearest(engine: Engine) {
+        let place = Place::open(engine).await;
+        // Many names that start alike, so that the right one is not next in the order.
+        for part in 0..4 {
+            let many: Vec<String> = (0..100).map(|n| format!("payment part {n} of {part} | belongs to | shop")).collect();
+            place.say("a", &many.join("\n")).await;
+        }
+        place.say("a", "PaymentService | uses | redis\nledger | uses | postgres").await;
+        for (asked, expected) in [
+            ("paymentsrevice", "PaymentService"), ("Payment-Servce", "PaymentService"), ("xayment service", "PaymentService"),
+            ("rediss", "redis"), ("edis", "redis"), ("lodger", "ledger"), ("psotgres", "postgres"),
+        ] {
+            let error = place.graph.neighbours(&place.indexes, neighbours_of(asked)).await.unwrap_err();
+            assert_eq!(error.kind(), Kind::InvalidParams);
+            assert_eq!(error.data()["suggestions"][0], *expected, "{asked}: {error}");
+            assert!(error.to_string().contains(&format!("did you mean `{expected}`")), "{error}");
+        }
+        // Without a similar spelling, shared words decide.
+        let error = place.graph.neighbours(&place.indexes, neighbours_of("the old ledger database")).await.unwrap_err();
+        assert_eq!(error.data()["suggestions"][0], "ledger", "{error}");
+    }
+
+    async fn facts_of_one_call_know_each_other(engine: Engine) {
+        let place = Place::open(engine).await;
+        // New entities, stated again in the same call in other spellings, with a type that comes later.
+        let first = place.say("a", "web-shop | uses | Redis\nWebShop | uses | redis\nweb shop (service) | calls | ledger\nwebshop | calls | Ledger").await;
+        assert_eq!((first.entities_created, first.triplets_created, first.triplets_existing), (3, 2, 2));
+        assert_eq!((first.ids[0], first.ids[2]), (first.ids[1], first.ids[3]));
+        // An alias in the middle of a call merges what the call found before.
+        let aliased = NewTriplet {
+            source: NewEntity { name: "cart".to_owned(), aliases: vec!["basket".to_owned()], ..NewEntity::default() },
+            ..fact("cart | uses | redis")
+        };
+        place.say("a", "basket | uses | redis").await;
+        let facts = vec![fact("basket | calls | ledger"), aliased, fact("basket | calls | ledger"), fact("cart | calls | ledger")];
+        let merged = place.try_say("a", facts).await.unwrap();
+        assert_eq!((merged.entities_created, merged.triplets_created, merged.triplets_existing), (1, 1, 3));
+        assert_eq!(place.around("cart").await, ["cart calls ledger", "cart uses redis"]);
+        // Functional facts of one call supersede each other.
+        let moved = place.say("a", "cart | !owned by | red\ncart | !owned by | blue\ncart | !owned by | red").await;
+        assert_eq!((moved.triplets_created, moved.superseded), (3, 2));
+        assert_eq!(place.around("cart").await.len(), 3);
+    }
 }

@@ -1,7 +1,7 @@
 //! Superseded facts, conflicting facts, and reads as of a time.
 
-use base::Kind;
-use knowledge::{NewObservation, NewTriplet, RetractFilter};
+use base::{Kind, PageRequest};
+use knowledge::{NewObservation, NewTriplet, RetractFilter, TripletFilter};
 use testkit::{Engine, both_engines};
 
 use super::place::{DAY_MS, Place, author, fact, neighbours_of};
@@ -67,6 +67,53 @@ both_engines! {
         let wrong = NewTriplet { valid_from: Some(now), valid_to: Some(now.plus_ms(-1)), ..fact("a | b | c") };
         let error = place.try_say("a", vec![wrong]).await.unwrap_err();
         assert_eq!((error.kind(), error.data()["parameter"].as_str()), (Kind::InvalidParams, Some("triplets[0].validFrom")));
+    }
+
+    async fn a_fact_of_the_past_is_read_as_of_its_time(engine: Engine) {
+        let place = Place::open(engine).await;
+        let day = |days: i64| place.now().plus_ms(days * DAY_MS);
+        let valid = |line: &str, from: Option<i64>, to: i64| NewTriplet {
+            valid_from: from.map(day), valid_to: Some(day(to)), ..fact(line)
+        };
+        let past = vec![valid("shop | run by | founders", Some(-400), -300), valid("shop | sold | bread", None, -350)];
+        place.try_say("a", past.clone()).await.unwrap();
+        let bread = ["shop sold bread"];
+        for (at, expected) in [
+            (-500, &bread[..]), (-400, &["shop run by founders", "shop sold bread"]), (-350, &["shop run by founders"]),
+            (-301, &["shop run by founders"]), (-300, &[]), (-1, &[]), (0, &[]), (9, &[]),
+        ] {
+            assert_eq!(place.around_at("shop", Some(day(at))).await, expected, "day {at}");
+        }
+        assert_eq!(place.path("shop", "founders", |asked| asked.as_of = Some(day(-350))).await.unwrap().len(), 1);
+        assert_eq!(place.path("shop", "founders", |_| ()).await, None);
+        assert_eq!(place.try_say("b", past).await.unwrap().triplets_existing, 2, "the same is stored once");
+        let listed = async |days: i64| {
+            let filter = TripletFilter { as_of: Some(day(days)), ..TripletFilter::default() };
+            let page = place.graph.list(&place.indexes, &filter, &PageRequest { rows: 10, after: None }).await.unwrap();
+            page.items.iter().map(|triplet| triplet.sentence()).collect::<Vec<_>>()
+        };
+        assert_eq!((listed(-500).await, listed(-310).await), (vec!["shop sold bread".to_owned()], vec!["shop run by founders".to_owned()]));
+        assert_eq!(listed(-1).await, Vec::<String>::new());
+        // What was retracted was never known then.
+        place.store.clock.advance_ms(1_000);
+        for agent in ["a", "b"] {
+            place.graph.retract(&RetractFilter { agent: Some(agent.to_owned()), ..RetractFilter::default() }, "owner").await.unwrap();
+        }
+        assert!(place.around_at("shop", Some(day(-350))).await.len() < 2);
+    }
+
+    async fn an_end_that_is_learned_later_does_not_double_the_fact(engine: Engine) {
+        let place = Place::open(engine).await;
+        place.say("a", "shop | owned by | team red").await;
+        let (then, day) = (place.now(), |days: i64| place.now().plus_ms(days * DAY_MS));
+        place.store.clock.advance_ms(10 * DAY_MS);
+        let ended = NewTriplet { valid_from: Some(day(-30)), valid_to: Some(day(-5)), ..fact("shop | owned by | team red") };
+        assert_eq!(place.try_say("a", vec![ended]).await.unwrap().superseded, 1);
+        assert_eq!(place.around("shop").await, Vec::<String>::new());
+        for at in [day(-20), then.plus_ms(DAY_MS)] {
+            assert_eq!(place.around_at("shop", Some(at)).await, ["shop owned by team red"]);
+        }
+        assert_eq!(place.around_at("shop", Some(day(-31))).await, Vec::<String>::new());
     }
 
     async fn retracting_restores_superseded_facts(engine: Engine) {

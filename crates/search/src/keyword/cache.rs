@@ -44,7 +44,7 @@ pub(super) struct Cache {
 
 #[derive(Clone, Copy)]
 pub(super) struct Fields {
-    id: Field,
+    pub(super) id: Field,
     pub(super) words: Field,
 }
 

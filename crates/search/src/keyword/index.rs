@@ -1,6 +1,5 @@
 //! The index: a committed part, a tail that is being committed, and a tail for new writes.
 
-use std::collections::HashSet;
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
@@ -47,7 +46,7 @@ impl KeywordIndex {
     }
 
     fn over(cache: Cache, position: u64) -> Result<Self, KeywordError> {
-        let committed = Committed::new(cache.searcher(), cache.fields.words)?;
+        let committed = Committed::new(cache.searcher(), cache.fields)?;
         let state = State { committed, frozen: None, active: Tail::default(), position };
         Ok(Self { cache, state: RwLock::new(state), flushing: Mutex::new(()) })
     }
@@ -71,24 +70,25 @@ impl KeywordIndex {
     ///
     /// The filter is called only for ids that would be among the best. The next item takes the place of a refused one.
     pub fn search(&self, text: &str, limit: usize, filter: Option<&dyn Fn(u64) -> bool>) -> Result<Vec<Hit>, KeywordError> {
-        let state = self.read();
-        let tails: Vec<&Tail> = std::iter::once(&state.active).chain(state.frozen.as_deref()).collect();
-        let parts = Parts { tails: &tails, committed: &state.committed };
-        Ok(parts.search(text, limit, filter.unwrap_or(&|_| true))?)
+        self.in_parts(|parts| parts.search(text, limit, filter.unwrap_or(&|_| true)))
     }
 
     /// The highest score that a text could have for a query. The best real score divided by it says how much of the query the
     /// texts cover.
     pub fn ceiling(&self, text: &str) -> Result<f32, KeywordError> {
-        let state = self.read();
-        let tails: Vec<&Tail> = std::iter::once(&state.active).chain(state.frozen.as_deref()).collect();
-        Ok(Parts { tails: &tails, committed: &state.committed }.ceiling(text)?)
+        self.in_parts(|parts| parts.ceiling(text))
     }
 
-    /// The scores of these items, as [`KeywordIndex::search`] gives them. Items without a word of the query are left out.
+    /// The scores of these items, as [`KeywordIndex::search`] gives them, best first. Items without a word of the query are left
+    /// out. The time depends on the number of items and not on the size of the index.
     pub fn scores(&self, text: &str, ids: &[u64]) -> Result<Vec<Hit>, KeywordError> {
-        let ids: HashSet<u64> = ids.iter().copied().collect();
-        self.search(text, ids.len(), Some(&|id| ids.contains(&id)))
+        if ids.is_empty() { Ok(Vec::new()) } else { self.in_parts(|parts| parts.scores(text, ids)) }
+    }
+
+    fn in_parts<T>(&self, ask: impl FnOnce(&Parts<'_>) -> Result<T, tantivy::TantivyError>) -> Result<T, KeywordError> {
+        let state = self.read();
+        let tails: Vec<&Tail> = std::iter::once(&state.active).chain(state.frozen.as_deref()).collect();
+        Ok(ask(&Parts { tails: &tails, committed: &state.committed })?)
     }
 
     /// Commits all writes so far, and returns the position of the last committed one. Queries and writes continue meanwhile.
@@ -98,7 +98,7 @@ impl KeywordIndex {
         let _one_at_a_time = self.flushing.lock().unwrap_or_else(PoisonError::into_inner);
         let Some(tail) = self.freeze() else { return Ok(self.read().position) };
         self.cache.commit(&tail)?;
-        let committed = Committed::new(self.cache.searcher(), self.cache.fields.words)?;
+        let committed = Committed::new(self.cache.searcher(), self.cache.fields)?;
         let mut state = self.write();
         state.committed = committed;
         state.frozen = None;

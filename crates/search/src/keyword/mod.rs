@@ -12,6 +12,7 @@
 
 mod analysis;
 mod cache;
+mod committed;
 mod directory;
 mod fold;
 mod index;

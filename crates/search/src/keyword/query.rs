@@ -1,15 +1,14 @@
 //! Runs one query over all parts of the index, with one set of statistics.
 
-use std::collections::HashMap;
-
-use tantivy::query::{Bm25StatisticsProvider, Bm25Weight, BooleanQuery, BoostQuery, EnableScoring, Occur, Query, TermQuery};
-use tantivy::schema::{Field, IndexRecordOption};
+use tantivy::query::{Bm25StatisticsProvider, Bm25Weight};
+use tantivy::schema::Field;
 use tantivy::{Searcher, TantivyError, Term};
 
 use super::analysis::query_terms;
-use super::cache::ID;
+use super::cache::{Fields, ID};
+use super::committed::{Scorer, documents_of};
 use super::tail::Tail;
-use crate::top::{Hit, Top};
+use crate::top::{Hit, Top, best_first};
 
 /// The maximum number of terms to search for, rarest first. They decide the ranking, and each costs a pass over its documents.
 const TERMS_MAX: usize = 48;
@@ -17,6 +16,7 @@ const TERMS_MAX: usize = 48;
 /// The committed part during a query.
 pub(super) struct Committed {
     pub(super) searcher: Searcher,
+    id: Field,
     pub(super) words: Field,
     totals: (u64, u64),
 }
@@ -25,14 +25,13 @@ pub(super) struct Committed {
 pub(super) struct Weighted {
     pub(super) text: String,
     pub(super) bm25: Bm25Weight,
-    weight: f32,
     frequency: u64,
 }
 
 impl Committed {
-    pub(super) fn new(searcher: Searcher, words: Field) -> Result<Self, TantivyError> {
+    pub(super) fn new(searcher: Searcher, Fields { id, words }: Fields) -> Result<Self, TantivyError> {
         let totals = (searcher.total_num_docs()?, searcher.total_num_tokens(words)?);
-        Ok(Self { searcher, words, totals })
+        Ok(Self { searcher, id, words, totals })
     }
 }
 
@@ -51,8 +50,9 @@ impl Parts<'_> {
         }
         for (newer, tail) in self.tails.iter().enumerate() {
             tail.score(&terms, &mut |id, score| {
-                if score >= top.floor() && !self.is_void(id, newer) && accept(id) {
-                    top.offer(Hit { id, score });
+                let hit = Hit { id, score };
+                if top.wants(&hit) && !self.is_void(id, newer) && accept(id) {
+                    top.offer(hit);
                 }
             });
         }
@@ -80,11 +80,13 @@ impl Parts<'_> {
             let frequency = committed + self.tails.iter().map(|tail| tail.document_frequency(&text)).sum::<u64>();
             if frequency > 0 {
                 let bm25 = Bm25Weight::for_one_term_without_explain(frequency, documents, average).boost_by(weight);
-                weighted.push(Weighted { text, bm25, weight, frequency });
+                weighted.push(Weighted { text, bm25, frequency });
             }
         }
         weighted.sort_by_key(|term| term.frequency);
         weighted.truncate(TERMS_MAX);
+        // The order in which the scores of a text are added up.
+        weighted.sort_by(|left, right| right.bm25.max_score().total_cmp(&left.bm25.max_score()));
         Ok(weighted)
     }
 
@@ -103,52 +105,42 @@ impl Parts<'_> {
     }
 
     fn search_committed(&self, terms: &[Weighted], top: &mut Top, accept: &dyn Fn(u64) -> bool) -> Result<(), TantivyError> {
-        let mut clauses: Vec<(Occur, Box<dyn Query>)> = Vec::with_capacity(terms.len());
-        let mut statistics = Statistics { totals: self.totals(), frequencies: HashMap::with_capacity(terms.len()) };
-        for term in terms {
-            let named = Term::from_field_text(self.committed.words, &term.text);
-            statistics.frequencies.insert(named.clone(), term.frequency);
-            let query = TermQuery::new(named, IndexRecordOption::WithFreqs);
-            clauses.push((Occur::Should, Box::new(BoostQuery::new(Box::new(query), term.weight))));
-        }
-        let searcher = &self.committed.searcher;
-        let scoring = EnableScoring::enabled_from_statistics_provider(&statistics, searcher);
-        let weight = BooleanQuery::new(clauses).weight(scoring)?;
-        for segment in searcher.segment_readers() {
+        for segment in self.committed.searcher.segment_readers() {
             let (ids, living) = (segment.fast_fields().u64(ID)?, segment.alive_bitset());
-            // Tantivy skips a score that only equals the threshold, but among equal scores the smaller id must win. So the
-            // threshold is set just below.
-            weight.for_each_pruning(top.floor().next_down(), segment, &mut |document, score| {
+            let Some(scorer) = Scorer::new(segment, self.committed.words, terms)? else { continue };
+            scorer.search(top.floor(), |document, score| {
                 if living.is_none_or(|living| living.is_alive(document))
-                    && let Some(id) = ids.first(document)
-                    && !self.is_void(id, self.tails.len())
-                    && accept(id)
+                    && let Some(hit) = ids.first(document).map(|id| Hit { id, score })
+                    && top.wants(&hit)
+                    && !self.is_void(hit.id, self.tails.len())
+                    && accept(hit.id)
                 {
-                    top.offer(Hit { id, score });
+                    top.offer(hit);
                 }
-                top.floor().next_down()
-            })?;
+                top.floor()
+            });
         }
         Ok(())
     }
-}
 
-/// The statistics of all parts together, for scoring the committed one.
-struct Statistics {
-    totals: (u64, u64),
-    frequencies: HashMap<Term, u64>,
-}
-
-impl Bm25StatisticsProvider for Statistics {
-    fn total_num_docs(&self) -> tantivy::Result<u64> {
-        Ok(self.totals.0)
-    }
-
-    fn total_num_tokens(&self, _: Field) -> tantivy::Result<u64> {
-        Ok(self.totals.1)
-    }
-
-    fn doc_freq(&self, term: &Term) -> tantivy::Result<u64> {
-        Ok(self.frequencies.get(term).copied().unwrap_or_default())
+    /// The scores of these items, best first. Items without a word of the query are left out.
+    pub(super) fn scores(&self, text: &str, ids: &[u64]) -> Result<Vec<Hit>, TantivyError> {
+        let terms = self.weigh(query_terms(text))?;
+        let mut hits = Vec::with_capacity(ids.len());
+        let mut committed = Vec::with_capacity(ids.len());
+        for id in ids.iter().copied() {
+            match self.tails.iter().find(|tail| tail.touches(id)) {
+                Some(tail) => hits.push(Hit { id, score: tail.score_of(id, &terms) }),
+                None => committed.push(id),
+            }
+        }
+        for segment in self.committed.searcher.segment_readers() {
+            let Some(mut scorer) = Scorer::new(segment, self.committed.words, &terms)? else { continue };
+            let documents = documents_of(segment, self.committed.id, &committed)?;
+            hits.extend(documents.into_iter().map(|(document, id)| Hit { id, score: scorer.score(document) }));
+        }
+        hits.retain(|hit| hit.score > 0.0);
+        hits.sort_unstable_by(best_first);
+        Ok(hits)
     }
 }

@@ -163,6 +163,19 @@ impl Tail {
         }
     }
 
+    /// The score of one id; zero if it was removed or holds none of the terms.
+    pub(super) fn score_of(&self, id: u64, terms: &[Weighted]) -> f32 {
+        let Some(Some(slot)) = self.touched.get(&id) else { return 0.0 };
+        let Some(document) = self.documents.get(*slot as usize) else { return 0.0 };
+        let length = FieldNormReader::fieldnorm_to_id(document.length);
+        let count = |term: &Weighted| {
+            let postings = self.postings_of(&term.text);
+            let place = postings.binary_search_by_key(slot, |(slot, _)| *slot).ok()?;
+            postings.get(place).map(|(_, count)| *count)
+        };
+        terms.iter().filter_map(|term| Some(term.bm25.score(length, count(term)?))).fold(0.0, |sum, score| sum + score)
+    }
+
     /// Every written id with its words, each as often as it occurs, or none if it was removed.
     pub(super) fn for_each_write<E>(&self, mut write: impl FnMut(u64, Option<String>) -> Result<(), E>) -> Result<(), E> {
         let mut names = vec![""; self.postings.len()];

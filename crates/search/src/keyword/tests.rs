@@ -162,6 +162,45 @@ fn a_flush_does_not_block_queries_and_writes() {
     assert_eq!(index.search("steady", 5_000, None).unwrap().len(), 2_000);
 }
 
+/// An index with segments, deleted documents and a tail, of texts that often have the same score.
+fn crowded(seed: u64, words: u64) -> KeywordIndex {
+    let index = KeywordIndex::in_memory().unwrap();
+    let mut state = seed;
+    let mut random = |below: u64| {
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (state >> 33) % below
+    };
+    for position in 0..3_000 {
+        let id = if position > 2_000 { random(2_500) } else { position };
+        let text: String = (0..=random(4)).map(|_| format!("word{} ", random(words) * random(words) / words)).collect();
+        index.upsert(id, &text, position).unwrap();
+        if position % 700 == 699 {
+            index.flush().unwrap();
+        }
+    }
+    index
+}
+
+#[test]
+fn a_short_list_is_the_start_of_a_long_one() {
+    for (seed, words) in [(1, 3), (2, 12), (3, 60), (4, 400)] {
+        let index = crowded(seed, words);
+        for query in ["word0", "word1 word2", "word0 word1 word2 word3 word9", "word0 word50 word300", "word1 unknown"] {
+            let all = index.search(query, 10_000, None).unwrap();
+            for limit in [1, 10, 100] {
+                let few = index.search(query, limit, None).unwrap();
+                assert_eq!(few, all.iter().take(limit).copied().collect::<Vec<_>>(), "{query}, {words} words");
+                let odd = |id: u64| id % 3 == 1;
+                let expected: Vec<Hit> = all.iter().filter(|hit| odd(hit.id)).take(limit).copied().collect();
+                assert_eq!(index.search(query, limit, Some(&odd)).unwrap(), expected, "{query}, {words} words");
+            }
+            let asked: Vec<u64> = (0..2_600).step_by(7).collect();
+            let expected: Vec<Hit> = all.iter().filter(|hit| asked.contains(&hit.id)).copied().collect();
+            assert_eq!(index.scores(query, &asked).unwrap(), expected, "{query}, {words} words");
+        }
+    }
+}
+
 fn cache_with_one(path: &Path) {
     let (index, recovery) = KeywordIndex::open(path).unwrap();
     assert_eq!(recovery.position, 0);

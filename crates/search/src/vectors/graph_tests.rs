@@ -13,7 +13,7 @@ const ALL: Option<&dyn Fn(u64) -> bool> = None;
 /// Two indexes with the same vectors: with a graph and without.
 fn pair(vectors: &[Vec<f32>]) -> (VectorIndex, VectorIndex) {
     let dimension = vectors[0].len();
-    let (mut graph, mut flat) = (VectorIndex::with_graph_from(dimension, 100), VectorIndex::new(dimension));
+    let (mut graph, mut flat) = (VectorIndex::with_thresholds(dimension, usize::MAX, 100), VectorIndex::new(dimension));
     for (id, vector) in (0..).zip(vectors) {
         graph.upsert(id, vector).unwrap();
         flat.upsert(id, vector).unwrap();
@@ -82,7 +82,7 @@ fn slots_of_a_dropped_graph_are_reused() {
 
 #[test]
 fn equal_vectors_are_found() {
-    let mut index = VectorIndex::with_graph_from(4, 100);
+    let mut index = VectorIndex::with_thresholds(4, usize::MAX, 100);
     for id in 0..2_000 {
         index.upsert(id, &[1.0, 2.0, 3.0, 4.0]).unwrap();
     }
@@ -95,7 +95,7 @@ fn equal_vectors_are_found() {
 proptest! {
     #[test]
     fn any_history_gives_correct_hits(steps in prop::collection::vec((0_u8..5, 0_u64..60, any::<u64>()), 1..200)) {
-        let mut index = VectorIndex::with_graph_from(8, 12);
+        let mut index = VectorIndex::with_thresholds(8, usize::MAX, 12);
         let mut model = BTreeMap::new();
         for (kind, id, seed) in steps {
             match kind {

@@ -7,11 +7,15 @@ use super::graph::Graph;
 use super::quantised::{Quantised, Query, cosine};
 use super::rows::Rows;
 use super::scan::scan;
+use super::signs::scan_signs;
 use crate::top::{Hit, Top};
 
-/// The number of vectors from which a graph is worth its memory and time. Below that, a scan takes a few milliseconds and is
-/// exact.
-const GRAPH_FROM: usize = 200_000;
+/// The number of vectors from which a graph is worth its memory and time. Below that, a scan of signs takes about ten
+/// milliseconds.
+const GRAPH_FROM: usize = 2_000_000;
+/// The number of vectors from which most are compared by their signs only. Below that, a full scan takes a few milliseconds and
+/// is exact.
+const SIGNS_FROM: usize = 200_000;
 /// The maximum number of unlinked vectors to scan in addition to the graph.
 const BACKLOG_MAX: usize = 8_192;
 /// The minimum number of candidates from the graph.
@@ -29,6 +33,7 @@ pub struct VectorIndex {
     ids: Vec<u64>,
     slots: HashMap<u64, u32>,
     free: Vec<u32>,
+    signs_from: usize,
     graph_from: usize,
     graph: Option<Linked>,
 }
@@ -46,13 +51,13 @@ struct Linked {
 impl VectorIndex {
     /// An empty index for vectors of `dimension` components.
     pub fn new(dimension: usize) -> Self {
-        Self::with_graph_from(dimension, GRAPH_FROM)
+        Self::with_thresholds(dimension, SIGNS_FROM, GRAPH_FROM)
     }
 
-    /// Same as [`VectorIndex::new`], with another threshold for the graph.
-    pub fn with_graph_from(dimension: usize, vectors: usize) -> Self {
+    /// Same as [`VectorIndex::new`], with other thresholds for the comparison of signs and for the graph.
+    pub fn with_thresholds(dimension: usize, signs_from: usize, graph_from: usize) -> Self {
         let (ids, slots, free) = (Vec::new(), HashMap::new(), Vec::new());
-        Self { rows: Rows::new(dimension), ids, slots, free, graph_from: vectors, graph: None }
+        Self { rows: Rows::new(dimension), ids, slots, free, signs_from, graph_from, graph: None }
     }
 
     /// Replaces the vector of `id`, if there is one.
@@ -107,7 +112,7 @@ impl VectorIndex {
     /// The nearest `limit` vectors with their cosines, best first. Equal cosines are ordered by id.
     ///
     /// The filter is called only for ids that could be among the best. The next vector takes the place of a refused one. The
-    /// result is exact, unless the index is large enough for a graph and the filter accepts most ids.
+    /// result is exact, unless the index is large and the filter accepts most ids.
     pub fn search(&self, query: &Query, limit: usize, filter: Option<&dyn Fn(u64) -> bool>) -> Vec<Hit> {
         let by_graph = self.graph.as_ref().filter(|linked| linked.backlog.len() <= BACKLOG_MAX && limit <= GRAPH_LIMIT_MAX);
         if let Some(linked) = by_graph
@@ -120,7 +125,15 @@ impl VectorIndex {
                 return hits;
             }
         }
-        scan(&self.rows, &self.ids, &query.0, limit, filter.unwrap_or(&|_| true))
+        let accept = filter.unwrap_or(&|_| true);
+        if self.rows.len() >= self.signs_from {
+            let hits = scan_signs(&self.rows, &self.ids, &query.0, limit, accept);
+            // The filter may have refused nearly all that were measured.
+            if hits.len() == limit {
+                return hits;
+            }
+        }
+        scan(&self.rows, &self.ids, &query.0, limit, accept)
     }
 
     /// The number of candidates for the walk, or `None` if a scan is better because few ids pass the filter.

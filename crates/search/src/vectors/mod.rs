@@ -3,8 +3,8 @@
 //! The rows in the database are authoritative. The index is built from them and kept current by [`VectorIndex::upsert`] and
 //! [`VectorIndex::remove`], which the next query sees. It stores 16 bits per component in two planes of 8. A query scans the
 //! upper plane, and only rows that could still be among the best are measured with both. An error bound decides which rows to
-//! skip, so the flat scan is exact, with or without a filter. A very large index uses a graph instead, once
-//! [`VectorIndex::link`] has built one. Filters that accept few ids still use the scan.
+//! skip, so the flat scan is exact, with or without a filter. A large index compares only the signs of most rows. A very large
+//! one uses a graph instead, once [`VectorIndex::link`] has built one. Filters that accept few ids still use the scan.
 //!
 //! Never compare vectors of two models: an index has one dimension, and its owner has one model.
 
@@ -17,6 +17,7 @@ mod quantised;
 mod random;
 mod rows;
 mod scan;
+mod signs;
 #[cfg(test)]
 mod tests;
 

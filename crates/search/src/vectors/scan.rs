@@ -10,10 +10,10 @@ use crate::top::{Hit, Top};
 const CANDIDATES_MIN: usize = 256;
 
 /// A row that may be among the best. Its cosine is between the two bounds.
-struct Candidate {
-    slot: u32,
-    least: f32,
-    most: f32,
+pub(super) struct Candidate {
+    pub(super) slot: u32,
+    pub(super) least: f32,
+    pub(super) most: f32,
 }
 
 /// The best `limit` rows with an accepted id. `ids` has the id of each slot.
@@ -21,10 +21,24 @@ pub(super) fn scan(rows: &Rows, ids: &[u64], query: &Quantised, limit: usize, ac
     if limit == 0 || query.upper.len() != rows.dimension() {
         return Vec::new();
     }
-    let (fixed, factor) = error_bound(query);
     let mut candidates = Candidates::new(limit);
+    scan_blocks(rows, ids, query, 0, accept, &mut candidates);
+    measure(rows, ids, query, candidates.finish(), limit)
+}
+
+/// Collects the rows from block number `from` on that may be among the best.
+pub(super) fn scan_blocks(
+    rows: &Rows,
+    ids: &[u64],
+    query: &Quantised,
+    from: usize,
+    accept: &dyn Fn(u64) -> bool,
+    candidates: &mut Candidates,
+) {
+    let (fixed, factor) = error_bound(query);
     let mut products = [0_i32; BLOCK_ROWS];
-    for ((block, ids), first) in rows.blocks().iter().zip(ids.chunks(BLOCK_ROWS)).zip((0_u32..).step_by(BLOCK_ROWS)) {
+    let blocks = rows.blocks().iter().zip(ids.chunks(BLOCK_ROWS)).zip((0_u32..).step_by(BLOCK_ROWS));
+    for ((block, ids), first) in blocks.skip(from) {
         let Some(products) = products.get_mut(..block.steps.len()) else { continue };
         dots_i8(&query.upper, &block.upper, products);
         let bounds = products.iter().zip(&block.steps).zip(&block.slacks);
@@ -35,11 +49,10 @@ pub(super) fn scan(rows: &Rows, ids: &[u64], query: &Quantised, limit: usize, ac
             }
         }
     }
-    measure(rows, ids, query, candidates.finish(), limit)
 }
 
 /// Measures candidates from the best bound down, until the rest cannot be among the best.
-fn measure(rows: &Rows, ids: &[u64], query: &Quantised, candidates: Vec<Candidate>, limit: usize) -> Vec<Hit> {
+pub(super) fn measure(rows: &Rows, ids: &[u64], query: &Quantised, candidates: Vec<Candidate>, limit: usize) -> Vec<Hit> {
     let mut top = Top::new(limit);
     for candidate in candidates {
         if candidate.most < top.floor() {
@@ -53,20 +66,20 @@ fn measure(rows: &Rows, ids: &[u64], query: &Quantised, candidates: Vec<Candidat
 }
 
 /// Candidates, pruned whenever there are too many.
-struct Candidates {
+pub(super) struct Candidates {
     limit: usize,
     kept: Vec<Candidate>,
     /// The minimum of the `limit` best. A row that cannot reach it is skipped.
-    floor: f32,
+    pub(super) floor: f32,
     full: usize,
 }
 
 impl Candidates {
-    fn new(limit: usize) -> Self {
+    pub(super) fn new(limit: usize) -> Self {
         Self { limit, kept: Vec::new(), floor: f32::NEG_INFINITY, full: CANDIDATES_MIN.max(2 * limit) }
     }
 
-    fn push(&mut self, candidate: Candidate) {
+    pub(super) fn push(&mut self, candidate: Candidate) {
         self.kept.push(candidate);
         if self.kept.len() >= self.full {
             self.thin_out();
@@ -84,7 +97,7 @@ impl Candidates {
         }
     }
 
-    fn finish(mut self) -> Vec<Candidate> {
+    pub(super) fn finish(mut self) -> Vec<Candidate> {
         self.thin_out();
         self.kept.sort_unstable_by(|left, right| right.most.total_cmp(&left.most));
         self.kept

@@ -62,6 +62,33 @@ fn a_filtered_search_is_exact() {
 }
 
 #[test]
+fn comparing_signs_finds_nearly_all_and_nothing_wrong() {
+    let mut random = Random::new(13);
+    let vectors = random.clusters(20_500, 384, 100);
+    let (exact, mut index) = (filled(&vectors), VectorIndex::with_thresholds(384, 10_000, usize::MAX));
+    for (id, vector) in (0..).zip(&vectors) {
+        // Every second row is overwritten, so its signs must follow.
+        if id % 2 == 0 {
+            index.upsert(id, &vectors[(id as usize + 1) % vectors.len()]).unwrap();
+        }
+        index.upsert(id, vector).unwrap();
+    }
+    let mut found = 0;
+    for (number, query) in vectors.iter().step_by(500).enumerate() {
+        let query = Query::new(query).unwrap();
+        let most = move |id: u64| id % 4 != number as u64 % 4;
+        let expected = exact.search(&query, 100, Some(&most));
+        found += index.search(&query, 100, Some(&most)).iter().filter(|hit| expected.contains(hit)).count();
+        let few = |id: u64| id % 400 == 1;
+        assert_eq!(index.search(&query, 40, Some(&few)), exact.search(&query, 40, Some(&few)), "few pass the filter");
+    }
+    assert!(found >= 41 * 99, "{found} of {}", 41 * 100);
+    index.remove(0);
+    let query = Query::new(&vectors[0]).unwrap();
+    assert!(index.search(&query, 10, None).iter().all(|hit| hit.id != 0));
+}
+
+#[test]
 fn equal_vectors_are_ordered_by_id() {
     let mut index = VectorIndex::new(3);
     for id in (0..3_000).rev() {

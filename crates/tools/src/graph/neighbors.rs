@@ -40,7 +40,7 @@ pub(crate) struct Input {
     as_of: Option<String>,
 }
 
-#[derive(Clone, Copy, Debug, Default, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, Default, Deserialize, Serialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 enum Direction {
     #[default]

@@ -88,7 +88,7 @@ impl Tool for Query {
         };
         let found = graph.query(&call.services.indexes, asked).await?;
         let triplets: Vec<Triplet> = found.hits.into_iter().map(Triplet::scored).collect();
-        let hint = match (found.coverage.words_only, found.coverage.waiting) {
+        let hint = match (found.words_only, found.waiting) {
             (true, _) => Some("Searched by keywords only: search by meaning is not available right now.".to_owned()),
             (false, waiting) if waiting > 0 && triplets.is_empty() => {
                 Some(format!("{waiting} text(s) of the graph are still being indexed; try again later."))

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::{contents, recall, remember};
+use super::{contents, remember};
 use crate::support::{Crib, Engine, Session, both_engines};
 
 const NOTES: [&str; 3] = [
