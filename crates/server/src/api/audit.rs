@@ -4,7 +4,6 @@ use axum::Json;
 use axum::body::Body as HttpBody;
 use axum::extract::State;
 use axum::response::{IntoResponse, Response};
-use base::Kind;
 use bytes::Bytes;
 use futures_util::stream;
 use guard::{Access, AuditEntry, AuditFilter};
