@@ -5,7 +5,7 @@ mod embedder;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result, anyhow, bail};
 use clap::{Args, Subcommand};
 use knowledge::{Evaluation, EvaluationSet, Figures, Ranking, Report};
 use server::EmbedEndpoint;
@@ -48,7 +48,7 @@ pub(crate) async fn run(args: EvalArgs) -> Result<()> {
     let endpoint = args.embed.endpoint()?;
     let mut set = EvaluationSet::default();
     for path in &args.set {
-        set.open(path)?;
+        set.open(path).map_err(plain)?;
     }
     if let Some(split) = &args.split {
         set.only(split);
@@ -73,11 +73,16 @@ async fn measure(set: EvaluationSet, endpoint: Option<&EmbedEndpoint>) -> Result
     let folder = tempfile::tempdir().context("cannot create a temporary folder")?;
     let embedder = Arc::new(Watched::new(endpoint).await?);
     let progress = |done: usize, all: usize| output::progress(&format!("embedding {done} of {all}"));
-    let evaluation = Evaluation::prepare(set, folder.path(), Arc::clone(&embedder) as _, progress).await?;
+    let evaluation = Evaluation::prepare(set, folder.path(), Arc::clone(&embedder) as _, progress).await.map_err(plain)?;
     output::progress("");
     let report = evaluation.report(Ranking::default()).await?;
     embedder.check()?;
     Ok(report)
+}
+
+/// The error without its kind, which is for programs.
+fn plain(error: base::Error) -> anyhow::Error {
+    anyhow!("{}", error.message())
 }
 
 fn print(report: &Report) {
