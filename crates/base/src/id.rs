@@ -198,6 +198,10 @@ ids! {
     EntityId = "ent_", timed;
     /// A fact of the knowledge graph.
     TripletId = "tri_", timed;
+    /// A decision that an agent recorded.
+    DecisionId = "dec_", timed;
+    /// A version of a file.
+    FileVersionId = "fil_", timed;
     /// One request: the value of `x-request-id`, also in the audit trail.
     RequestId = "req_", counted;
 }

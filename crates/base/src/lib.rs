@@ -2,6 +2,7 @@
 //!
 //! This crate does no I/O and depends on none of our other crates.
 
+mod author;
 pub mod clock;
 pub mod cursor;
 pub mod error;
@@ -15,12 +16,13 @@ pub mod principal;
 pub mod scope;
 pub mod secret;
 
+pub use author::Author;
 pub use clock::{Clock, Timestamp};
 pub use cursor::{Cursor, Page, PageRequest};
 pub use error::{Error, Kind, Result};
 pub use event::{EventChoice, EventKind};
 pub use id::{
-    AgentId, BrickId, BrickVersionId, EntityId, EventId, KeyId, KitId, KitVersionId, ObservationId, OrgId, ProjectId, RequestId,
+    AgentId, BrickId, BrickVersionId, DecisionId, EntityId, EventId, FileVersionId, KeyId, KitId, KitVersionId, ObservationId, OrgId, ProjectId, RequestId,
     SessionId, TokenId, TripletId, UserId, WebhookId,
 };
 pub use network::{Network, is_public, neighbourhood};

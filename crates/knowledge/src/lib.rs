@@ -8,7 +8,6 @@
 //!
 //! This crate does not know the wire format, permissions or other orgs: it sees one org's rows. All SQL is in `sql.rs`.
 
-mod author;
 mod changes;
 mod embedding;
 mod evaluation;
@@ -18,7 +17,7 @@ mod memory;
 mod questions;
 mod sql;
 
-pub use author::Author;
+pub use base::Author;
 pub use embedding::{Coverage, Pending};
 pub use evaluation::{Evaluation, EvaluationSet, Figures, Report, SetMemory, SetQuestion};
 pub use graph::{

@@ -7,7 +7,7 @@ use super::model::{Entity, TripletRow};
 use super::nearest::{misspelled, no_entity_called};
 use super::resolve::{called, members, representative};
 use super::{KnowledgeGraph, name, sql};
-use crate::author::Author;
+use base::Author;
 use crate::changes;
 use crate::memory::WorkOutcome;
 

@@ -10,7 +10,7 @@ use store::{Change, OrgTx, params};
 use super::model::{CheckedTriplet, Entity, NewTriplet, TripletRow, WEIGHT_FIRST, sentence};
 use super::resolve::Resolver;
 use super::{KnowledgeGraph, sql};
-use crate::author::Author;
+use base::Author;
 use crate::embedding::TextKind;
 use crate::sql as shared;
 

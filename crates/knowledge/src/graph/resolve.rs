@@ -13,7 +13,7 @@ use store::{OrgTx, params};
 use super::ahead::Ahead;
 use super::model::{CheckedEntity, CheckedTriplet, Entity, WEIGHT_FIRST};
 use super::{name, sql};
-use crate::author::Author;
+use base::Author;
 use crate::embedding::TextKind;
 use crate::{changes, sql as shared};
 

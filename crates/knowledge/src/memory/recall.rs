@@ -6,7 +6,7 @@ use store::{Change, OrgStore, Row, params};
 
 use super::rank::Ranked;
 use super::{Budget, Memory, Observation, Ranking, Why, WorkType, sql};
-use crate::author::Author;
+use base::Author;
 use crate::embedding::Coverage;
 use crate::index::Indexes;
 

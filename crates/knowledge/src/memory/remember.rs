@@ -6,7 +6,7 @@ use store::{Change, OrgTx, params};
 use super::echo::{self, Given};
 use super::observation::Checked;
 use super::{Memory, NewObservation, Observation, sql, text};
-use crate::author::Author;
+use base::Author;
 use crate::embedding::TextKind;
 use crate::graph::{self, rules};
 use crate::{changes, sql as shared};

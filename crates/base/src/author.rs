@@ -1,6 +1,6 @@
 //! The author of a row. The server derives it from the principal; agents cannot claim one.
 
-use base::{Actor, Principal};
+use crate::principal::{Actor, Principal};
 
 /// The agent and the session that a row names.
 #[derive(Clone, Debug, PartialEq, Eq)]
