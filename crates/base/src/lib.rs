@@ -22,8 +22,8 @@ pub use cursor::{Cursor, Page, PageRequest};
 pub use error::{Error, Kind, Result};
 pub use event::{EventChoice, EventKind};
 pub use id::{
-    AgentId, BrickId, BrickVersionId, DecisionId, EntityId, EventId, FileVersionId, KeyId, KitId, KitVersionId, ObservationId, OrgId, ProjectId, RequestId,
-    SessionId, TokenId, TripletId, UserId, WebhookId,
+    AgentId, BrickId, BrickVersionId, DecisionId, EntityId, EventId, FileVersionId, KeyId, KitId, KitVersionId, ObservationId,
+    OrgId, ProjectId, RequestId, SessionId, TokenId, TripletId, UserId, WebhookId,
 };
 pub use network::{Network, is_public, neighbourhood};
 pub use principal::{Actor, Allowlist, Door, Principal, ProjectView, ToolNames};

@@ -1,8 +1,8 @@
 //! Values for statements, the same for both engines.
 
 use base::{
-    AgentId, BrickId, BrickVersionId, EntityId, Error, KeyId, Kind, KitId, KitVersionId, ObservationId, OrgId, ProjectId, Result,
-    SessionId, Timestamp, TokenId, TripletId, UserId, WebhookId,
+    AgentId, BrickId, BrickVersionId, DecisionId, EntityId, Error, FileVersionId, KeyId, Kind, KitId, KitVersionId,
+    ObservationId, OrgId, ProjectId, Result, SessionId, Timestamp, TokenId, TripletId, UserId, WebhookId,
 };
 use bytes::BytesMut;
 use tokio_postgres::types::{IsNull, ToSql, Type, to_sql_checked};
@@ -130,6 +130,8 @@ ids_as_params!(
     KitVersionId,
     WebhookId,
     ObservationId,
+    DecisionId,
+    FileVersionId,
     EntityId,
     TripletId
 );

@@ -6,6 +6,4 @@
 
 mod outline;
 
-pub use outline::{
-    Bounds, Definition, DefinitionKind, Export, Import, ImportKind, Imported, Outline, Reference, ReferenceKind,
-};
+pub use outline::{Bounds, Definition, DefinitionKind, Export, Import, ImportKind, Imported, Outline, Reference, ReferenceKind};

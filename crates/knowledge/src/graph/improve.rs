@@ -7,9 +7,9 @@ use super::model::{Entity, TripletRow};
 use super::nearest::{misspelled, no_entity_called};
 use super::resolve::{called, members, representative};
 use super::{KnowledgeGraph, name, sql};
-use base::Author;
 use crate::changes;
 use crate::memory::WorkOutcome;
+use base::Author;
 
 /// How far one rating moves a weight.
 const ALPHA: f64 = 0.1;

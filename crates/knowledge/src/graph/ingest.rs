@@ -10,9 +10,9 @@ use store::{Change, OrgTx, params};
 use super::model::{CheckedTriplet, Entity, NewTriplet, TripletRow, WEIGHT_FIRST, sentence};
 use super::resolve::Resolver;
 use super::{KnowledgeGraph, sql};
-use base::Author;
 use crate::embedding::TextKind;
 use crate::sql as shared;
+use base::Author;
 
 /// The result of an ingest.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

@@ -13,9 +13,9 @@ use store::{OrgTx, params};
 use super::ahead::Ahead;
 use super::model::{CheckedEntity, CheckedTriplet, Entity, WEIGHT_FIRST};
 use super::{name, sql};
-use base::Author;
 use crate::embedding::TextKind;
 use crate::{changes, sql as shared};
+use base::Author;
 
 /// The maximum number of merges to follow for one name. More than that means damage.
 const MERGES_MAX: usize = ENTITY_MEMBERS_MAX;

@@ -6,9 +6,9 @@ use store::{Change, OrgStore, Row, params};
 
 use super::rank::Ranked;
 use super::{Budget, Memory, Observation, Ranking, Why, WorkType, sql};
-use base::Author;
 use crate::embedding::Coverage;
 use crate::index::Indexes;
+use base::Author;
 
 /// The number of observations read at once.
 const ROWS_AT_ONCE: usize = 16;

@@ -6,10 +6,10 @@ use store::{Change, OrgTx, params};
 use super::echo::{self, Given};
 use super::observation::Checked;
 use super::{Memory, NewObservation, Observation, sql, text};
-use base::Author;
 use crate::embedding::TextKind;
 use crate::graph::{self, rules};
 use crate::{changes, sql as shared};
+use base::Author;
 
 /// The maximum size of recalled texts that a new text is compared with, sentence by sentence. It is hundreds of recalls.
 const GIVEN_BYTES_MAX: usize = 1 << 20;
