@@ -108,7 +108,8 @@ impl<R: AsRef<OrgStore>> KnowledgeGraph<R> {
         let triplets = self.rows().first(sql::COUNT_TRIPLETS, &params![self.project, self.clock.now()], counts).await?;
         let (triplets, standing) = triplets.unwrap_or_default();
         let vectors = indexes.graph_texts(self.rows(), &self.project).await?.texts.vectors();
-        let coverage = indexes.coverage(self.rows(), &self.project, TextKind::Graph, vectors, false).await?;
+        let waiting = indexes.waiting_of(self.rows(), &self.project, TextKind::Graph).await?;
+        let coverage = Coverage { embedded: vectors as u64, waiting, words_only: false };
         Ok(GraphStats { entities, triplets, standing, coverage })
     }
 
