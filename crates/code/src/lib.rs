@@ -4,3 +4,9 @@
 //! state is fresh: it says how much of the project it covers.
 //!
 //! This crate does not know the wire format, permissions or other orgs: it sees one org's rows and one project's root.
+
+mod files;
+mod path;
+
+pub use files::{FILE_BYTES_MAX, Files, Read, Replaced, Root, Seen, Sha256, Stamp, Stat, StoredFile, stored_files};
+pub use path::{CodePath, is_temporary};
