@@ -39,12 +39,3 @@ pub fn outline(language: Language, text: &str, bounds: &Bounds) -> Result<Outlin
     let errors = parse::error_count(&parsed.tree);
     Ok(assemble::assemble(language, found, text, bounds, errors))
 }
-
-/// Why each query that does not compile does not: `language: message`. For tests of this crate.
-#[doc(hidden)]
-pub fn broken_queries() -> Vec<String> {
-    Language::ALL
-        .iter()
-        .filter_map(|language| query::compile(*language).err().map(|why| format!("{}: {why}", language.name())))
-        .collect()
-}
