@@ -36,6 +36,6 @@ pub fn outline(language: Language, text: &str, bounds: &Bounds) -> Result<Outlin
     let query = query::of(language).ok_or(Unparsed::NoGrammar)?;
     let parsed = parse::parse(language, text, bounds)?;
     let found = collect::collect(language, query, &parsed, text, bounds)?;
-    let errors = parse::error_count(&parsed.tree);
+    let errors = parse::error_count(language, &parsed.tree, text);
     Ok(assemble::assemble(language, found, text, bounds, errors))
 }
