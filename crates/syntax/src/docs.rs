@@ -41,11 +41,7 @@ impl<'a> Marks<'a> {
                 above.start_line = above.start_line.saturating_sub(self.breaks_between(*wrapper, above.start));
                 above.start = *wrapper;
             }
-            let before = self.marks.partition_point(|mark| mark.span.end <= above.start && mark.span.start < above.start);
-            let Some(mark) = before.checked_sub(1).and_then(|place| self.marks.get(place)) else { break };
-            if !self.is_directly_above(mark, above.start) {
-                break;
-            }
+            let Some(mark) = self.before(above.start).filter(|mark| self.is_directly_above(mark, above.start)) else { break };
             above.start = mark.span.start;
             above.start_line = mark.start_line;
             if mark.is_doc {
@@ -54,6 +50,25 @@ impl<'a> Marks<'a> {
         }
         above.doc = self.doc(docs.into_iter().rev());
         above
+    }
+
+    /// The attributes that stand above a place, the nearest first. Comments may stand between.
+    pub(crate) fn attributes_above(&self, start: u32) -> Vec<&'a str> {
+        let mut attributes = Vec::new();
+        let mut start = start;
+        while let Some(mark) = self.before(start).filter(|mark| self.is_directly_above(mark, start)) {
+            start = mark.span.start;
+            if !mark.is_doc {
+                attributes.push(mark.span.text(self.text));
+            }
+        }
+        attributes
+    }
+
+    /// The last comment or attribute that ends before a place.
+    fn before(&self, start: u32) -> Option<&Mark> {
+        let count = self.marks.partition_point(|mark| mark.span.end <= start && mark.span.start < start);
+        count.checked_sub(1).and_then(|place| self.marks.get(place))
     }
 
     /// The words of comments or of a doc string.

@@ -7,11 +7,13 @@
 mod assemble;
 mod captures;
 mod collect;
+mod define;
 mod docs;
 mod exports;
 mod grammar;
 mod language;
 mod languages;
+mod nesting;
 mod outline;
 mod parse;
 mod query;

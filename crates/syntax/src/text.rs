@@ -39,6 +39,8 @@ pub(crate) fn clip(text: &str, chars_max: usize) -> &str {
 
 /// The text on one line: runs of white space become one blank. At most `chars_max` characters.
 pub(crate) fn fold(text: &str, chars_max: usize) -> String {
+    // White space takes room too, but not without end: a qualifier can be as long as the text, and there can be many of them.
+    let text = clip(text, chars_max.saturating_mul(8));
     let mut folded = String::with_capacity(text.len().min(chars_max.saturating_mul(2)).min(1024));
     let mut count = 0_usize;
     for word in text.split_whitespace() {
