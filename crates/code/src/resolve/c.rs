@@ -8,7 +8,7 @@ use syntax::ImportKind;
 
 use super::edges::Edges;
 use super::manifest::Manifests;
-use super::path::{base, child, ends_with, extension, join, parent};
+use super::path::{base, below, child, ends_with, extension, join, parent};
 use super::suffixes::Suffixes;
 use super::{Resolution, Source, Tree};
 
@@ -85,12 +85,15 @@ impl Index {
 fn include_folders(command: &Value, suffixes: &Suffixes, roots: &mut HashMap<String, Option<String>>) -> Vec<String> {
     let text = |name: &str| command.get(name).and_then(Value::as_str).unwrap_or_default();
     let directory = text("directory");
-    let file = text("file");
-    let absolute = if file.starts_with('/') { file.to_owned() } else { format!("{directory}/{file}") };
+    let absolute = |path: &str| {
+        let whole = if path.starts_with('/') { path.to_owned() } else { format!("{directory}/{path}") };
+        join("", whole.trim_start_matches('/')).unwrap_or_default()
+    };
+    let file = absolute(text("file"));
     let root = roots.entry(directory.to_owned()).or_insert_with(|| {
-        let known = suffixes.find(base(&absolute)).into_iter().filter(|known| ends_with(&absolute, known));
+        let known = suffixes.find(base(&file)).into_iter().filter(|known| ends_with(&file, known));
         let longest = known.max_by_key(|known| known.len())?;
-        Some(absolute.strip_suffix(longest)?.to_owned())
+        Some(file.strip_suffix(longest)?.trim_end_matches('/').to_owned())
     });
     let Some(root) = root else { return Vec::new() };
     let arguments: Vec<&str> = match command.get("arguments").and_then(Value::as_array) {
@@ -102,11 +105,7 @@ fn include_folders(command: &Value, suffixes: &Suffixes, roots: &mut HashMap<Str
     while let Some(argument) = arguments.next() {
         let Some(rest) = ["-I", "-isystem", "-iquote", "/I"].iter().find_map(|flag| argument.strip_prefix(flag)) else { continue };
         let path = if rest.is_empty() { arguments.next().unwrap_or_default() } else { rest };
-        let path = path.trim_matches('"');
-        let whole = if path.starts_with('/') { path.to_owned() } else { format!("{directory}/{path}") };
-        let clean = join("", whole.trim_start_matches('/'));
-        let inside = clean.and_then(|clean| format!("/{clean}/").strip_prefix(root.as_str()).map(|rest| rest.trim_matches('/').to_owned()));
-        found.extend(inside);
+        found.extend(below(&absolute(path.trim_matches('"')), root).map(str::to_owned));
     }
     found
 }

@@ -8,7 +8,7 @@ use syntax::Import;
 
 use super::edges::Edges;
 use super::manifest::Manifests;
-use super::path::{base, below, child, folders, join, parent, stem};
+use super::path::{base, below, child, folder_and_above, folders, join, parent, stem};
 use super::{Resolution, Source, Tree};
 
 /// The number of roots that are tried for one import.
@@ -101,7 +101,7 @@ impl Index {
         if dots == 0 {
             return self.absolute(tree, file, dotted, name, edges);
         }
-        let folder = std::iter::once(parent(file)).chain(folders(parent(file))).nth(dots - 1);
+        let folder = folders(file).nth(dots - 1);
         match folder.and_then(|folder| named(tree, folder, dotted, name)) {
             Some(Module::File(path)) => edges.exact(path),
             Some(Module::Namespace) | None => edges.unresolved(),
@@ -134,7 +134,7 @@ impl Index {
         if is_standard {
             return edges.external(top);
         }
-        if let Some(path) = nearby(tree, file, dotted, name) {
+        if let Some(path) = nearby(tree, self.home(file), dotted, name) {
             return edges.heuristic(path);
         }
         match roots.iter().any(|(_, kind)| *kind == Kind::Package) {
@@ -143,11 +143,15 @@ impl Index {
         }
     }
 
+    /// The root of a file's package, or its folder.
+    fn home<'a>(&'a self, file: &'a str) -> &'a str {
+        self.homes.get(parent(file)).map_or(parent(file), |home| &**home)
+    }
+
     /// How plausible a root is for a file: its own root, a project around it, any other package or project, any other script.
     fn rank(&self, file: &str, root: &str, kind: Kind) -> u8 {
-        let home = self.homes.get(parent(file)).map_or(parent(file), |home| &**home);
         match kind {
-            _ if home == root => 0,
+            _ if self.home(file) == root => 0,
             Kind::Package | Kind::Project if below(file, root).is_some() => 1,
             Kind::Package | Kind::Project => 2,
             Kind::Script => 3,
@@ -161,7 +165,7 @@ fn is_init(file: &str) -> bool {
 
 /// The outermost package around a folder that is one.
 fn top_package<'a>(folder: &'a str, packages: &HashSet<&str>) -> Option<&'a str> {
-    std::iter::once(folder).chain(folders(folder)).take_while(|folder| packages.contains(folder)).last()
+    folder_and_above(folder).take_while(|folder| packages.contains(folder)).last()
 }
 
 /// The module that `from dotted import name` reads: `dotted.name` if that is a module, else `dotted`.
@@ -189,9 +193,9 @@ fn module(tree: &dyn Tree, path: &str) -> Option<Module> {
     tree.has_folder(path).then_some(Module::Namespace)
 }
 
-/// A module in a folder around the file that nothing declares as a root.
-fn nearby(tree: &dyn Tree, file: &str, dotted: &str, name: Option<&str>) -> Option<String> {
-    folders(file).find_map(|folder| match named(tree, folder, dotted, name) {
+/// A module in a folder around a root that nothing declares as one. Inside a package there is no such thing.
+fn nearby(tree: &dyn Tree, home: &str, dotted: &str, name: Option<&str>) -> Option<String> {
+    folder_and_above(home).find_map(|folder| match named(tree, folder, dotted, name) {
         Some(Module::File(path)) => Some(path),
         _ => None,
     })
@@ -237,7 +241,7 @@ fn source_folders(manifest: &toml::Table) -> Vec<String> {
 /// The top modules of the standard library of Python 3.11 to 3.14.
 #[rustfmt::skip]
 const STANDARD: &[&str] = &[
-    "__future__", "_thread", "abc", "aifc", "annotationlib", "antigravity", "argparse", "array", "ast", "asynchat", "asyncio",
+    "__future__", "__main__", "_thread", "abc", "aifc", "annotationlib", "antigravity", "argparse", "array", "ast", "asynchat", "asyncio",
     "asyncore", "atexit", "audioop", "base64", "bdb", "binascii", "bisect", "builtins", "bz2", "cProfile", "calendar", "cgi",
     "cgitb", "chunk", "cmath", "cmd", "code", "codecs", "codeop", "collections", "colorsys", "compileall", "compression",
     "concurrent", "configparser", "contextlib", "contextvars", "copy", "copyreg", "crypt", "csv", "ctypes", "curses",

@@ -7,7 +7,7 @@ mod modules;
 use syntax::{Import, ImportKind};
 
 use self::cargo::Packages;
-use self::modules::{Facts, Files, Inline, Modules, find_alone, plain};
+use self::modules::{Facts, Files, Inline, Modules, declared_name, find_alone, plain};
 use super::edges::Edges;
 use super::manifest::Manifests;
 use super::{ReferenceEdge, Resolution, Source, Tree};
@@ -103,7 +103,7 @@ impl Index {
     /// `mod x;`
     fn declared(&self, tree: &dyn Tree, source: &Source<'_>, inline: &Inline<'_>, import: &Import, edges: &mut Edges<'_>) {
         let places = self.places(source, inline, import.line);
-        let found = places.iter().find_map(|module| self.modules.child(*module, plain(&import.path)));
+        let found = places.iter().find_map(|module| self.modules.child(*module, declared_name(import)));
         let file = found.and_then(|module| self.modules.all.get(module as usize)).map(|module| self.files.path(module.file));
         match file.map(str::to_owned) {
             Some(path) => edges.exact(path),

@@ -47,7 +47,7 @@ impl Facts {
         let declared = outline.imports.iter().filter(|import| import.kind == ImportKind::Module).map(|import| Declared {
             inline: inline.0.iter().rposition(|(_, module)| is_around(module, import.line)),
             around: inline.names_around(import.line).map(Box::from).collect(),
-            name: plain(&import.path).into(),
+            name: declared_name(import).into(),
             location: import.location.as_deref().map(Box::from),
         });
         Self { inline: named, declared: declared.collect() }
@@ -196,8 +196,13 @@ fn find(
 /// The file of `mod name;` in a file that no crate reaches: by the file's name, else beside it.
 pub(super) fn find_alone(tree: &dyn Tree, file: &str, import: &Import) -> Option<String> {
     let is_root = matches!(base(file), "lib.rs" | "main.rs");
-    let found = |owns_folder| find(tree, file, owns_folder, &[], plain(&import.path), import.location.as_deref());
+    let found = |owns_folder| find(tree, file, owns_folder, &[], declared_name(import), import.location.as_deref());
     found(is_root).or_else(|| found(!is_root))
+}
+
+/// The name in `mod name;`. An outline puts the inline modules around it before it.
+pub(super) fn declared_name(import: &Import) -> &str {
+    plain(import.path.rsplit("::").next().unwrap_or_default())
 }
 
 /// A name without the mark of a raw identifier.
@@ -213,7 +218,7 @@ impl<'a> Inline<'a> {
     /// Definitions of modules that are not `mod x;`.
     pub(super) fn new(outline: &'a Outline) -> Self {
         let modules = outline.imports.iter().filter(|import| import.kind == ImportKind::Module);
-        let declared: HashSet<(&str, u32)> = modules.map(|import| (plain(&import.path), import.line)).collect();
+        let declared: HashSet<(&str, u32)> = modules.map(|import| (declared_name(import), import.line)).collect();
         let is_inline = |definition: &Definition| {
             let is_declared = || declared.contains(&(plain(&definition.name), definition.end_line));
             definition.kind == DefinitionKind::Module && !is_declared()

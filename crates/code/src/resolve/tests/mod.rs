@@ -2,6 +2,7 @@
 
 mod compiled;
 mod interpreted;
+mod oracles;
 mod scripts;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -45,16 +46,19 @@ impl Tree for Literal {
     }
 }
 
+/// The outline of every file.
+pub(super) fn outlines(tree: &Literal) -> Vec<(&str, Option<Language>, Outline)> {
+    let outline = |(path, text): (&'_ String, &'_ String)| {
+        let language = Language::of(path, text);
+        (language, language.map(|language| syntax::outline(language, text, &BOUNDS).unwrap()).unwrap_or_default())
+    };
+    let files = tree.files.iter();
+    files.map(|file| (file.0.as_str(), outline(file))).map(|(path, (language, outline))| (path, language, outline)).collect()
+}
+
 /// Everything that the files of a tree lead to, one line each: `from -> to (resolution)`. A line for a use without an import has `~>`.
 pub(super) fn lines(tree: &Literal) -> Vec<String> {
-    let outlines: Vec<(&String, Option<Language>, Outline)> = tree
-        .files
-        .iter()
-        .map(|(path, text)| {
-            let language = Language::of(path, text);
-            (path, language, language.map(|language| syntax::outline(language, text, &BOUNDS).unwrap()).unwrap_or_default())
-        })
-        .collect();
+    let outlines = outlines(tree);
     let sources: Vec<Source<'_>> =
         outlines.iter().map(|(path, language, outline)| Source { path, language: *language, outline }).collect();
     let resolver = Resolver::new(tree, &mut sources.iter().copied());
