@@ -11,12 +11,21 @@ use crate::resolve::{Resolution, Resolver, Source, Target};
 
 /// Parts of paths and names, also of strange ones.
 const PARTS: [&str; 24] = [
-    "a", "b", "src", "lib", ".", "..", "*", "crate", "super", "self", "", "\\", "é", "$x", "#a", "@a", "index", "mod", "__init__", "?", "!", "[", "%", ":",
+    "a", "b", "src", "lib", ".", "..", "*", "crate", "super", "self", "", "\\", "é", "$x", "#a", "@a", "index", "mod",
+    "__init__", "?", "!", "[", "%", ":",
 ];
 const SEPARATORS: [&str; 4] = ["/", ".", "::", "\\"];
 const ENDS: [&str; 12] = [".py", ".ts", ".js", ".rs", ".go", ".c", ".rb", ".php", ".lua", ".java", ".ex", ".sh"];
 const MANIFESTS: [&str; 9] = [
-    "tsconfig.json", "package.json", "go.mod", "go.work", "Cargo.toml", "composer.json", "pyproject.toml", "build.zig", "compile_commands.json",
+    "tsconfig.json",
+    "package.json",
+    "go.mod",
+    "go.work",
+    "Cargo.toml",
+    "composer.json",
+    "pyproject.toml",
+    "build.zig",
+    "compile_commands.json",
 ];
 const TEXTS: [&str; 12] = [
     r#"{"extends": "./tsconfig.json", "compilerOptions": {"baseUrl": "..", "paths": {"*": ["*", "../*"], "a*b*c": ["**"]}}, "references": [{"path": "."}]}"#,
@@ -34,11 +43,19 @@ const TEXTS: [&str; 12] = [
 ];
 
 fn text() -> impl Strategy<Value = String> {
-    (prop::sample::select(&SEPARATORS[..]), prop::collection::vec(prop::sample::select(&PARTS[..]), 0..5)).prop_map(|(separator, parts)| parts.join(separator))
+    (prop::sample::select(&SEPARATORS[..]), prop::collection::vec(prop::sample::select(&PARTS[..]), 0..5))
+        .prop_map(|(separator, parts)| parts.join(separator))
 }
 
 fn import() -> impl Strategy<Value = Import> {
-    let kinds = [ImportKind::Plain, ImportKind::Wildcard, ImportKind::Module, ImportKind::Relative, ImportKind::System, ImportKind::Dynamic];
+    let kinds = [
+        ImportKind::Plain,
+        ImportKind::Wildcard,
+        ImportKind::Module,
+        ImportKind::Relative,
+        ImportKind::System,
+        ImportKind::Dynamic,
+    ];
     let name = text().prop_map(|name| Imported { name, alias: None });
     let location = prop::option::of(text());
     (prop::sample::select(kinds.to_vec()), text(), prop::collection::vec(name, 0..3), location, 0_u32..5)
@@ -55,8 +72,13 @@ fn definition() -> impl Strategy<Value = Definition> {
 }
 
 fn outline() -> impl Strategy<Value = Outline> {
-    let reference = (text(), prop::option::of(text()))
-        .prop_map(|(name, qualifier)| Reference { kind: ReferenceKind::Call, name, qualifier, from: None, line: 1 });
+    let reference = (text(), prop::option::of(text())).prop_map(|(name, qualifier)| Reference {
+        kind: ReferenceKind::Call,
+        name,
+        qualifier,
+        from: None,
+        line: 1,
+    });
     let imports = prop::collection::vec(import(), 0..6);
     let definitions = prop::collection::vec(definition(), 0..4);
     (imports, definitions, prop::collection::vec(reference, 0..4), prop::option::of(text())).prop_map(
@@ -110,7 +132,8 @@ proptest! {
 
 #[test]
 fn changed_manifests_are_known() {
-    let files = [("tsconfig.json", r#"{"extends": "./shared/strict.json"}"#), ("shared/strict.json", "{}"), ("a.ts", "import './b';")];
+    let files =
+        [("tsconfig.json", r#"{"extends": "./shared/strict.json"}"#), ("shared/strict.json", "{}"), ("a.ts", "import './b';")];
     let tree = Literal::new(files.map(|(path, text)| (path.to_owned(), text.to_owned())));
     let outlines = super::outlines(&tree);
     let mut sources = outlines.iter().map(|(path, language, outline)| Source { path, language: *language, outline });

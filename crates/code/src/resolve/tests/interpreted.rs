@@ -172,14 +172,23 @@ fn elixir_modules_by_name() {
 fn shell_scripts_source_files() {
     check(
         &[
-            ("bin/run.sh", "source ./common.sh\n. \"$(dirname \"$0\")/lib/log.sh\"\nsource /etc/profile\nsource none.sh\nsource lib/far.sh\n"),
+            (
+                "bin/run.sh",
+                "source ./common.sh\n. \"$(dirname \"$0\")/lib/log.sh\"\nsource /etc/profile\nsource none.sh\nsource lib/far.sh\nsource lib/both.sh\nsource top.sh\n",
+            ),
+            ("bin/lib/both.sh", ""),
+            ("lib/both.sh", ""),
+            ("top.sh", ""),
             ("bin/common.sh", ""),
             ("bin/lib/log.sh", ""),
             ("tools/lib/far.sh", ""),
         ],
         &[
             "bin/run.sh -> bin/common.sh (exact)",
-            "bin/run.sh -> bin/lib/log.sh (heuristic)",
+            "bin/run.sh -> bin/lib/log.sh (exact)",
+            "bin/run.sh -> bin/lib/both.sh (heuristic)",
+            "bin/run.sh -> lib/both.sh (heuristic)",
+            "bin/run.sh -> top.sh (heuristic)",
             "bin/run.sh -> [/etc/profile] (external)",
             "bin/run.sh -> ?none.sh (unresolved)",
             "bin/run.sh -> tools/lib/far.sh (heuristic)",
