@@ -71,7 +71,8 @@ impl<'p> Search<'p> {
     /// Searches the origin of all `lines` lines of the file at `path` in `head`.
     pub(super) fn run(mut self, reader: &mut Reader<'_>, head: &Node, path: &[u8], side: Side, lines: u32) -> Blame {
         let version = Version { commit: head.id, path: path.into() };
-        self.suspect(head.time, version, side, vec![Piece { line: 0, at: 0, lines }]);
+        let whole = Piece { line: 0, at: 0, lines };
+        self.suspect(head.time, version, side, (lines > 0).then_some(whole).into_iter().collect());
         while let Some((_, _, version)) = self.queue.pop() {
             let Some((side, pieces)) = self.suspects.remove(&version) else { continue };
             match self.examine(reader, &version, side, pieces) {

@@ -4,10 +4,11 @@
 //! linked worktree that points back here, or a submodule's folder inside the repository around it that points back here. Symbolic links in
 //! these places are refused. Nothing is run, and no configuration but `core.worktree` of a submodule is read.
 
-use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
 use gix::bstr::BString;
+
+use super::plain;
 
 /// The longest pointer file and the longest configuration that are read.
 const MAX_POINTER: u64 = 8 << 10;
@@ -39,11 +40,27 @@ pub(super) fn locate(root: &Path) -> Option<Location> {
                 // A root inside the repository's own folder is not part of the work tree.
                 let is_own = inside.components().any(|part| part.as_os_str().eq_ignore_ascii_case(".git"));
                 let prefix = gix::path::to_unix_separators_on_windows(gix::path::into_bstr(inside).ok()?).into_owned();
-                return (!is_own).then_some(Location { git_dir, prefix });
+                return (!is_own && is_plain(&git_dir)).then_some(Location { git_dir, prefix });
             }
         }
     }
     None
+}
+
+/// Whether everything that will be read is a plain file. A linked worktree shares the objects and most branches of another folder.
+fn is_plain(git_dir: &Path) -> bool {
+    match common_dir(git_dir) {
+        Some(common) => {
+            plain::is_plain(&common) && (!git_dir.join("refs").exists() || plain::is_plain_folder(&git_dir.join("refs")))
+        }
+        None => plain::is_plain(git_dir),
+    }
+}
+
+/// The folder that a linked worktree shares.
+fn common_dir(git_dir: &Path) -> Option<PathBuf> {
+    let text = plain::read(&git_dir.join("commondir"), MAX_POINTER)?;
+    git_dir.join(text.trim()).canonicalize().ok()
 }
 
 fn probe(folder: &Path) -> Probe {
@@ -60,7 +77,7 @@ fn probe(folder: &Path) -> Probe {
 
 /// The folder that a `.git` file names, if that folder agrees.
 fn pointed_to(folder: &Path, dot_git: &Path) -> Option<PathBuf> {
-    let text = read_text(dot_git, MAX_POINTER)?;
+    let text = plain::read(dot_git, MAX_POINTER)?;
     let git_dir = folder.join(text.strip_prefix("gitdir:")?.trim()).canonicalize().ok()?;
     let agrees = if git_dir.join("commondir").symlink_metadata().is_ok() {
         is_linked_worktree(&git_dir, dot_git)
@@ -71,14 +88,11 @@ fn pointed_to(folder: &Path, dot_git: &Path) -> Option<PathBuf> {
 }
 
 fn is_linked_worktree(git_dir: &Path, dot_git: &Path) -> bool {
-    let resolved = |name: &str| {
-        let text = read_text(&git_dir.join(name), MAX_POINTER)?;
-        git_dir.join(text.trim()).canonicalize().ok()
-    };
-    let Some(common) = resolved("commondir") else { return false };
+    let Some(common) = common_dir(git_dir) else { return false };
     let is_below = git_dir.parent() == Some(common.join("worktrees").as_path());
-    let points_back = resolved("gitdir").is_some_and(|back| Some(back) == dot_git.canonicalize().ok());
-    is_below && points_back && is_plain_file(&git_dir.join("HEAD")) && is_repository(&common)
+    let back = plain::read(&git_dir.join("gitdir"), MAX_POINTER).and_then(|text| git_dir.join(text.trim()).canonicalize().ok());
+    let points_back = back.is_some() && back == dot_git.canonicalize().ok();
+    is_below && points_back && plain::is_file(&git_dir.join("HEAD")) && is_repository(&common)
 }
 
 fn is_submodule(git_dir: &Path, folder: &Path) -> bool {
@@ -92,36 +106,13 @@ fn is_submodule(git_dir: &Path, folder: &Path) -> bool {
 
 /// The work tree that a submodule's configuration names.
 fn work_tree(git_dir: &Path) -> Option<PathBuf> {
-    let text = read_text(&git_dir.join("config"), MAX_CONFIG)?;
+    let text = plain::read(&git_dir.join("config"), MAX_CONFIG)?;
     let config = gix::config::File::try_from(text.as_str()).ok()?;
     let value = config.string("core.worktree")?;
     git_dir.join(gix::path::from_bstring(value).ok()?).canonicalize().ok()
 }
 
-/// Whether the parts of a repository are real files and folders. A pipe in their place would block the reader for ever.
+/// Whether the folder has the parts of a repository, none of them a symbolic link.
 fn is_repository(git_dir: &Path) -> bool {
-    let is_folder = |name: &str| git_dir.join(name).symlink_metadata().is_ok_and(|metadata| metadata.is_dir());
-    let is_file_or_absent = |name: &str| {
-        let path = git_dir.join(name);
-        path.symlink_metadata().is_err() || is_plain_file(&path)
-    };
-    is_plain_file(&git_dir.join("HEAD"))
-        && is_folder("objects")
-        && is_folder("refs")
-        && ["config", "config.worktree", "packed-refs", "shallow", "objects/info/alternates", "objects/info/commit-graph"]
-            .into_iter()
-            .all(is_file_or_absent)
-}
-
-fn is_plain_file(path: &Path) -> bool {
-    path.symlink_metadata().is_ok_and(|metadata| metadata.is_file())
-}
-
-fn read_text(path: &Path, most: u64) -> Option<String> {
-    if !is_plain_file(path) {
-        return None;
-    }
-    let mut text = String::new();
-    let read = std::fs::File::open(path).ok()?.take(most).read_to_string(&mut text).ok()?;
-    ((read as u64) < most).then_some(text)
+    plain::is_file(&git_dir.join("HEAD")) && plain::is_folder(&git_dir.join("objects")) && plain::is_folder(&git_dir.join("refs"))
 }

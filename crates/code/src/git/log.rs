@@ -33,6 +33,10 @@ impl Place {
             let (head, position) = cursor.split_once('-').ok_or_else(unknown)?;
             let head = ObjectId::from_hex(head.as_bytes()).map_err(|_| unknown())?;
             let position = position.parse().map_err(|_| unknown())?;
+            let header = repository.try_find_header(head).ok().flatten();
+            if header.is_none_or(|header| header.kind() != gix::objs::Kind::Commit) {
+                return Err(unknown());
+            }
             return Ok(Some(Self { walk: walks.from(head), position }));
         }
         let head = repository.head().map_err(unreadable)?;

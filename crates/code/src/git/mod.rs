@@ -5,10 +5,12 @@
 //! within bounds of bytes and time. A damaged object makes an answer partial, never a panic: what `gix` does on hostile input is caught
 //! here, and the lists that were kept are dropped then.
 //!
-//! Known limits: `objects/info/alternates` is followed as `gix` and git follow it, also to folders elsewhere on the disk. Packs are mapped
+//! Known limits: `objects/info/alternates` is followed as `gix` and git follow it, also to folders elsewhere on the disk, so that a shared
+//! clone works. Whoever can write that file can so read objects of another repository whose commit ids they know. Packs are mapped
 //! into memory, so a pack that is truncated in place while it is read can end the process, as with every program that maps files; git
 //! itself never changes a pack in place. Only SHA-1 repositories with refs in files are read.
 
+mod bases;
 mod blame;
 mod changes;
 mod content;
@@ -17,6 +19,7 @@ mod lines;
 mod locate;
 mod log;
 mod model;
+mod plain;
 mod reader;
 mod renames;
 mod similarity;
@@ -139,7 +142,11 @@ impl Repository {
 
     /// Runs `work` and turns a panic of `gix` into an error.
     fn guarded<T>(&self, work: impl FnOnce(&gix::Repository) -> Result<T>) -> Result<T> {
-        let caught = catch_unwind(AssertUnwindSafe(|| work(&self.shared.to_thread_local())));
+        let caught = catch_unwind(AssertUnwindSafe(|| {
+            let mut repository = self.shared.to_thread_local();
+            repository.objects.set_pack_cache(|| Box::new(bases::Bases::new()));
+            work(&repository)
+        }));
         caught.unwrap_or_else(|_| {
             // A list may have been cut in the middle of a step.
             self.walks.clear();
@@ -153,4 +160,22 @@ impl Repository {
 fn checked(path: &str) -> Result<&[u8]> {
     let is_plain = path.len() <= 1_024 && path.split('/').all(|part| !matches!(part, "" | "." | ".."));
     if is_plain { Ok(path.as_bytes()) } else { Err(Error::invalid("path", format!("`{path}` is not a path below the root"))) }
+}
+
+#[cfg(test)]
+mod boundary {
+    use super::*;
+
+    #[test]
+    fn a_panic_of_the_reader_is_an_error() {
+        let folder = tempfile::tempdir().unwrap();
+        for name in ["objects", "refs"] {
+            std::fs::create_dir_all(folder.path().join(".git").join(name)).unwrap();
+        }
+        std::fs::write(folder.path().join(".git/HEAD"), "ref: refs/heads/main\n").unwrap();
+        let repository = Repository::discover(folder.path()).unwrap();
+        let caught = repository.guarded(|_| -> Result<()> { panic!("as gix may") });
+        assert_eq!(caught.unwrap_err().kind(), base::Kind::Unavailable);
+        assert_eq!(repository.log(&LogFilter::default()).unwrap(), CommitPage::default(), "the next call works");
+    }
 }

@@ -2,6 +2,7 @@
 //!
 //! Nothing here may read an object without counting it, or recurse into objects: a repository can be built to expand without end.
 
+use std::collections::HashMap;
 use std::time::Instant;
 
 use gix::ObjectId;
@@ -15,6 +16,8 @@ use super::model::Bounds;
 pub(super) const MAX_BLOB: u64 = 16 << 20;
 /// More parents than this are not looked at.
 const MAX_PARENTS: usize = 256;
+/// The commits that are remembered.
+const MAX_RECENT: usize = 2_048;
 /// The longest author name and subject that are handed out, in characters.
 const MAX_NAME: usize = 200;
 const MAX_SUBJECT: usize = 1_000;
@@ -92,6 +95,7 @@ pub(super) struct Reader<'r> {
     deadline: Option<Instant>,
     bytes_left: u64,
     buffer: Vec<u8>,
+    recent: HashMap<ObjectId, Node>,
 }
 
 impl<'r> Reader<'r> {
@@ -110,6 +114,7 @@ impl<'r> Reader<'r> {
             deadline: Instant::now().checked_add(bounds.wall),
             bytes_left: bounds.bytes,
             buffer: Vec::new(),
+            recent: HashMap::new(),
         }
     }
 
@@ -138,13 +143,28 @@ impl<'r> Reader<'r> {
     /// A commit's place in the graph.
     pub(super) fn node(&mut self, id: &gix::oid) -> Read<Node> {
         self.check()?;
-        if let Some(node) = self.node_in_graph(id) {
-            return Ok(node);
+        if let Some(node) = self.recent.get(id) {
+            return Ok(node.clone());
         }
-        let mut buffer = std::mem::take(&mut self.buffer);
-        let node = self.fetch(id, Kind::Commit, &mut buffer).and_then(|()| self.decode(id, &buffer));
-        self.buffer = buffer;
-        node
+        let node = match self.node_in_graph(id) {
+            Some(node) => node,
+            None => {
+                let mut buffer = std::mem::take(&mut self.buffer);
+                let node = self.fetch(id, Kind::Commit, &mut buffer).and_then(|()| self.decode(id, &buffer));
+                self.buffer = buffer;
+                node?
+            }
+        };
+        self.remember(std::slice::from_ref(&node));
+        Ok(node)
+    }
+
+    /// Remembers commits that are likely to be asked for next: the parents of a commit mostly follow it.
+    pub(super) fn remember(&mut self, nodes: &[Node]) {
+        if self.recent.len() + nodes.len() > MAX_RECENT {
+            self.recent.clear();
+        }
+        self.recent.extend(nodes.iter().map(|node| (node.id, node.clone())));
     }
 
     fn node_in_graph(&self, id: &gix::oid) -> Option<Node> {

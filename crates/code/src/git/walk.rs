@@ -82,9 +82,12 @@ impl Walk {
         let end = position.saturating_add(CHUNK);
         let extended = state.extend(reader, &self.head, end);
         let nodes = state.nodes.get(position..end.min(state.nodes.len())).unwrap_or_default().to_vec();
+        let is_partial = state.is_partial;
+        drop(state);
+        reader.remember(&nodes);
         match extended {
             Err(failure) if nodes.is_empty() => Err(failure),
-            _ => Ok(Chunk { nodes, is_partial: state.is_partial }),
+            _ => Ok(Chunk { nodes, is_partial }),
         }
     }
 }
