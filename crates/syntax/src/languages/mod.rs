@@ -1,0 +1,24 @@
+//! What a query cannot say: statements that a function has to read node by node. A function here never goes deeper than [`DEPTH_MAX`].
+
+mod ecmascript;
+mod python;
+pub(crate) mod rust;
+
+use tree_sitter::Node;
+
+use crate::collect::Found;
+use crate::{Bounds, Language};
+
+/// Deeper trees of one statement are cut.
+const DEPTH_MAX: usize = 64;
+
+/// Reads a statement that a query captured as `@import.walk`.
+pub(crate) fn walk(language: Language, node: Node<'_>, text: &str, bounds: &Bounds, found: &mut Found) {
+    match language {
+        Language::Rust => rust::walk(node, text, bounds, found),
+        Language::Python => python::walk(node, text, bounds, found),
+        Language::JavaScript | Language::TypeScript | Language::Tsx => ecmascript::walk(node, text, bounds, found),
+        // The queries of the others need no help.
+        _ => {}
+    }
+}
