@@ -11,7 +11,7 @@ const WORDS_MAX: usize = 256;
 /// The shortest plain word that counts.
 const PLAIN_LENGTH_MIN: usize = 4;
 /// How much a plain word like `parse` counts, compared with a word that can only be a name, like `parseHeader`.
-const PLAIN: f32 = 0.5;
+const PLAIN: f32 = 0.2;
 /// What a symbol gains if the query also has the name of its parent.
 const PARENT: f32 = 0.5;
 

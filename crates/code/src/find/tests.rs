@@ -164,7 +164,7 @@ fn exact_identifiers_come_first() {
     let finder = open(None, &Arc::default());
     let mention = "parse_header parse_header parse_header is called here and parse_header there";
     finder.put_file(1, "calls.py", vec![passage(mention, Some("main"))]);
-    let lines = "x\n".repeat(50);
+    let lines = "x\n".repeat(5);
     finder.put_file(2, "http.py", vec![passage(&format!("def parse_header(self): {lines}"), Some("Request.parse_header"))]);
     embed_all(&finder);
     for query in ["parse_header", "parseHeader", "where is Request.parse_header"] {

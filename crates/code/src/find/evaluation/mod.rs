@@ -1,4 +1,10 @@
 //! Measures the ranking on questions with known answers, with the same code that answers agents.
+//!
+//! Two kinds of questions need no person to write them: doc comments, which must find their functions, and messages of changes, which
+//! must find the changed files. Weights are chosen on the questions with even numbers and reported on the others.
+
+mod documented;
+mod history;
 
 use std::collections::{BTreeMap, HashSet};
 use std::sync::Arc;
@@ -7,12 +13,16 @@ use base::{Result, Timestamp};
 use search::background::Questions;
 use search::embed::Embedder;
 use search::evaluate::{recall_at, reciprocal_rank};
+use serde::Serialize;
 
 use super::finder::{Finder, FinderConfig};
 use super::pack::VectorPack;
 use super::passage::{Passage, PassageSink};
 use super::query::FindOptions;
 use super::rank::{CodeWeights, SearchTypes, Surroundings};
+
+pub(crate) use documented::{documented, symbol};
+pub(crate) use history::{RecordedChange, changed};
 
 /// A tree of files and questions about it.
 pub(crate) struct EvaluationSet {
@@ -43,7 +53,7 @@ pub(crate) struct EvaluationQuestion {
 }
 
 /// Quality as means over questions.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
 pub(crate) struct CodeFigures {
     /// The number of questions.
     pub(crate) questions: usize,
@@ -53,6 +63,18 @@ pub(crate) struct CodeFigures {
     pub(crate) first: f64,
     /// The share of the answers among the first ten.
     pub(crate) recall_at_10: f64,
+}
+
+/// Figures by search: `keyword`, `vector`, `fused`.
+pub(crate) type Modes = BTreeMap<&'static str, CodeFigures>;
+
+/// The figures of a set: the questions that may choose weights, and the others.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub(crate) struct CodeReport {
+    /// The questions with even numbers.
+    pub(crate) tune: Modes,
+    /// The others.
+    pub(crate) report: Modes,
 }
 
 /// A set in a finder, with all vectors.
@@ -82,12 +104,16 @@ impl CodeEvaluation {
         Ok(Self { finder, questions: set.questions, unit: set.unit })
     }
 
+    /// The quality of each search on both halves of the questions.
+    pub(crate) fn report(&self, weights: &CodeWeights) -> Result<CodeReport> {
+        Ok(CodeReport {
+            tune: self.measure(weights, |number| number % 2 == 0)?,
+            report: self.measure(weights, |number| number % 2 == 1)?,
+        })
+    }
+
     /// The quality of each search: `keyword`, `vector` and `fused`. `is_asked` chooses questions by their number.
-    pub(crate) fn measure(
-        &self,
-        weights: &CodeWeights,
-        is_asked: impl Fn(usize) -> bool,
-    ) -> Result<BTreeMap<&'static str, CodeFigures>> {
+    pub(crate) fn measure(&self, weights: &CodeWeights, is_asked: impl Fn(usize) -> bool) -> Result<Modes> {
         let none =
             CodeWeights { keyword: 0.0, vector: 0.0, identifier: 0.0, sibling: 0.0, graph: 0.0, dependency: 0.0, temporal: 0.0 };
         let modes = [
@@ -142,5 +168,33 @@ impl CodeEvaluation {
             }
         });
         Ok(names.filter(|name| seen.insert(name.clone())).collect())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::{Words, passage};
+    use super::*;
+
+    #[test]
+    fn figures_say_what_was_found() {
+        let file = |path: &str, symbol: &str, text: &str| (path.to_owned(), vec![passage(text, Some(symbol))]);
+        let files = vec![
+            file("a.py", "drop", "delete old rows"),
+            file("b.py", "listen", "open a socket"),
+            file("c.py", "noise", "cheese and wood"),
+        ];
+        let question =
+            |text: &str, answer: &str| EvaluationQuestion { text: text.to_owned(), relevant: HashSet::from([answer.to_owned()]) };
+        let questions = vec![question("erase", "a.py#drop"), question("socket", "b.py#listen"), question("wood", "a.py#drop")];
+        let set = EvaluationSet { files, questions, unit: Unit::Symbol };
+        let mut seen = 0;
+        let evaluation = CodeEvaluation::prepare(set, Arc::new(Words::default()), None, |embedded, _| seen = embedded).unwrap();
+        assert_eq!(seen, 3);
+        let report = evaluation.report(&CodeWeights::default()).unwrap();
+        assert_eq!((report.tune["fused"].questions, report.report["fused"].questions), (2, 1));
+        assert_eq!(report.tune["keyword"].mean_reciprocal_rank, 0.0, "no word of either question leads to its answer");
+        assert!(report.tune["vector"].first >= 0.5 && report.tune["fused"].first >= 0.5);
+        assert_eq!((report.report["keyword"].first, report.report["fused"].recall_at_10), (1.0, 1.0));
     }
 }
