@@ -29,6 +29,8 @@
 (declaration declarator: (init_declarator declarator: (pointer_declarator declarator: (identifier) @name))) @def.variable
 (declaration declarator: (init_declarator declarator: (array_declarator declarator: (identifier) @name))) @def.variable
 (declaration declarator: (identifier) @name) @def.variable
+(declaration declarator: (pointer_declarator declarator: (identifier) @name)) @def.variable
+(declaration declarator: (pointer_declarator declarator: (array_declarator declarator: (identifier) @name))) @def.variable
 (declaration declarator: (array_declarator declarator: (identifier) @name)) @def.variable
 
 ; Calls

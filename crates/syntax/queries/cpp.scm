@@ -7,12 +7,19 @@
 (alias_declaration name: (type_identifier) @name) @def.type
 (concept_definition name: (identifier) @name) @def.type
 
-; Functions of a class, written in it
-(function_definition declarator: (function_declarator declarator: [(field_identifier) (destructor_name) (operator_name)] @name)) @def.method
-(function_definition declarator: (_ (function_declarator declarator: [(field_identifier) (operator_name)] @name))) @def.method
-(field_declaration declarator: (function_declarator declarator: [(field_identifier) (operator_name)] @name)) @def.method
-(field_declaration declarator: (_ (function_declarator declarator: [(field_identifier) (operator_name)] @name))) @def.method
-(declaration declarator: (function_declarator declarator: (destructor_name) @name)) @def.method
+; Functions of a class, written in it, and operators
+(function_definition
+  declarator: (function_declarator declarator: [(field_identifier) (destructor_name) (operator_name)] @name)
+  body: (_) @body) @def.function
+(function_definition
+  declarator: (_ (function_declarator declarator: [(field_identifier) (operator_name)] @name))
+  body: (_) @body) @def.function
+(function_definition declarator: (function_declarator declarator: [(field_identifier) (destructor_name) (operator_name)] @name)) @def.function
+(function_definition declarator: (_ (function_declarator declarator: [(field_identifier) (operator_name)] @name))) @def.function
+(function_definition declarator: (function_declarator declarator: (identifier) @name) [(default_method_clause) (delete_method_clause)]) @def.function
+(field_declaration declarator: (function_declarator declarator: [(field_identifier) (operator_name)] @name)) @def.function
+(field_declaration declarator: (_ (function_declarator declarator: [(field_identifier) (operator_name)] @name))) @def.function
+(declaration declarator: (function_declarator declarator: [(destructor_name) (operator_name)] @name)) @def.function
 (field_declaration declarator: (field_identifier) @name) @def.variable
 (field_declaration declarator: (pointer_declarator declarator: (field_identifier) @name)) @def.variable
 
@@ -32,12 +39,18 @@
   body: (_) @body) @def.method
 (function_definition declarator: (reference_declarator (function_declarator declarator: (identifier) @name)) body: (_) @body) @def.function
 
-; Calls
-(call_expression function: (qualified_identifier scope: (_) @qualifier name: (identifier) @ref.call))
-(call_expression function: (qualified_identifier name: (qualified_identifier scope: (_) @qualifier name: (identifier) @ref.call)))
+; Calls. A qualifier that is around the name ends where the name starts.
+(call_expression function: (qualified_identifier name: (identifier) @ref.call) @qualifier)
+(call_expression function: (qualified_identifier name: (qualified_identifier name: (identifier) @ref.call)) @qualifier)
+(call_expression
+  function: (qualified_identifier name: (qualified_identifier name: (qualified_identifier name: (identifier) @ref.call))) @qualifier)
 (call_expression function: (template_function name: (identifier) @ref.call))
-(call_expression function: (qualified_identifier scope: (_) @qualifier name: (template_function name: (identifier) @ref.call)))
+(call_expression function: (qualified_identifier name: (template_function name: (identifier) @ref.call)) @qualifier)
+(call_expression
+  function: (qualified_identifier name: (qualified_identifier name: (template_function name: (identifier) @ref.call))) @qualifier)
 (call_expression function: (field_expression argument: (_) @qualifier field: (template_method name: (field_identifier) @ref.call)))
+(call_expression
+  function: (field_expression argument: (_) @qualifier field: (dependent_name (template_method name: (field_identifier) @ref.call))))
 (new_expression type: (type_identifier) @ref.call)
 (new_expression type: (template_type name: (type_identifier) @ref.call))
 (new_expression type: (qualified_identifier scope: (_) @qualifier name: (type_identifier) @ref.call))

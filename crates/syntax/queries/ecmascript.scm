@@ -58,9 +58,9 @@
 
 ; Imports and exports: statements are read by code.
 (import_statement) @import.walk
-(export_statement) @import.walk
+(program (export_statement) @import.walk)
 ((comment) @import.walk (#match? @import.walk "^///[ \t]*<reference[ \t]"))
-(call_expression function: (import) arguments: (arguments . [(string) (template_string . (string_fragment)? .)] @import.path)) @import.dynamic
+(call_expression function: (import) arguments: (arguments . [(string) (template_string . (string_fragment) .)] @import.path)) @import.dynamic
 ((call_expression function: (identifier) @_require arguments: (arguments . (string) @import.path)) @import.dynamic
   (#eq? @_require "require"))
 ((variable_declarator

@@ -26,6 +26,10 @@
 (call_expression function: (identifier) @ref.call)
 (call_expression function: (selector_expression operand: (_) @qualifier field: (field_identifier) @ref.call))
 (composite_literal type: (type_identifier) @ref.call)
+(composite_literal type: (generic_type type: (type_identifier) @ref.call))
+; A call with type arguments looks like a conversion.
+(type_conversion_expression type: (generic_type type: (type_identifier) @ref.call))
+(type_conversion_expression type: (generic_type type: (qualified_type package: (_) @qualifier name: (type_identifier) @ref.call)))
 (composite_literal type: (qualified_type package: (_) @qualifier name: (type_identifier) @ref.call))
 
 ; Embedded types

@@ -1,5 +1,6 @@
 (line_comment) @doc
 (block_comment) @doc
+[(marker_annotation) (annotation)] @attribute
 (package_declaration [(identifier) (scoped_identifier)] @package)
 
 ; Definitions

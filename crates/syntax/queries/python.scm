@@ -4,12 +4,14 @@
 ; Definitions. The first pattern that names a node wins: those with a doc string come first.
 (function_definition
   name: (identifier) @name
-  body: (block . (expression_statement . (string) @doc.inside)) @body) @def.function
-(function_definition name: (identifier) @name body: (block) @body) @def.function
+  ":" @body
+  body: (block . (expression_statement . (string) @doc.inside))) @def.function
+(function_definition name: (identifier) @name ":" @body) @def.function
 (class_definition
   name: (identifier) @name
-  body: (block . (expression_statement . (string) @doc.inside)) @body) @def.class
-(class_definition name: (identifier) @name body: (block) @body) @def.class
+  ":" @body
+  body: (block . (expression_statement . (string) @doc.inside))) @def.class
+(class_definition name: (identifier) @name ":" @body) @def.class
 (type_alias_statement left: (type (identifier) @name)) @def.type
 (type_alias_statement left: (type (generic_type (identifier) @name))) @def.type
 
@@ -19,6 +21,7 @@
 ((class_definition body: (block (expression_statement (assignment left: (identifier) @name) @def.constant)))
   (#match? @name "^_?[A-Z][A-Z0-9_]*$"))
 (module (expression_statement (assignment left: (identifier) @name) @def.variable))
+(module (expression_statement (assignment left: (pattern_list (identifier) @name)) @def.variable))
 (class_definition body: (block (expression_statement (assignment left: (identifier) @name) @def.variable)))
 
 ; Calls. A decorator is called with what it decorates.

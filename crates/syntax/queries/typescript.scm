@@ -13,6 +13,13 @@
 (ambient_declaration (_) @wrapped) @wrapper
 (expression_statement (internal_module) @wrapped) @wrapper
 
+(ambient_declaration (lexical_declaration (variable_declarator name: (identifier) @name)) @def.constant)
+(ambient_declaration (variable_declaration (variable_declarator name: (identifier) @name)) @def.variable)
+
+; The grammar reads `await f<T>()` as a call of `await f`.
+(call_expression function: (await_expression (identifier) @ref.call))
+(call_expression function: (await_expression (member_expression object: (_) @qualifier property: (property_identifier) @ref.call)))
+
 ; Bases
 (extends_clause value: (identifier) @ref.extends)
 (extends_clause value: (member_expression object: (_) @qualifier property: (property_identifier) @ref.extends))

@@ -58,11 +58,20 @@ fn references(ranges: Vec<Range>, mut used: Vec<Used>, text: &str, bounds: &Boun
         .map(|one| Reference {
             kind: one.kind,
             name: clip(one.name.text(text).trim(), bounds.text_chars_max).to_owned(),
-            qualifier: one.qualifier.map(|span| fold(span.text(text), bounds.text_chars_max)),
+            qualifier: one.qualifier.map(|span| qualifier(span, one.name, text, bounds)),
             from: nesting.innermost(one.name.start),
             line: one.line,
         })
         .collect()
+}
+
+/// What stands before a name. A span that is around the name ends where the name starts, without the separator.
+fn qualifier(span: Span, name: Span, text: &str, bounds: &Bounds) -> String {
+    if span.end <= name.start {
+        return fold(span.text(text), bounds.text_chars_max);
+    }
+    let before = Span { start: span.start, end: name.start }.text(text);
+    fold(before.trim_end().trim_end_matches(['.', ':', '>', '-', '?', '!']), bounds.text_chars_max)
 }
 
 /// Imports in the order of the text. `mod x;` of Rust also has the inline modules around it, and the file of its attribute.
@@ -110,13 +119,21 @@ fn named_once(mut exports: Vec<(u32, Export)>) -> Vec<Export> {
 }
 
 /// The head of a definition on one line: up to its body, else its first line.
-pub(crate) fn signature(one: &Defined, text: &str, bounds: &Bounds) -> String {
-    let raw = match one.body.filter(|body| *body > one.whole.start) {
-        Some(body) => Span { start: one.whole.start, end: body }.text(text),
-        None => one.whole.text(text).lines().next().unwrap_or_default(),
+pub(crate) fn signature(one: &Defined, text: &str, marks: &Marks<'_>, bounds: &Bounds) -> String {
+    let start = marks.after_attributes(one.whole.start);
+    let end = one.whole.end;
+    let body = one.body.filter(|body| *body > start);
+    let raw = match body {
+        Some(body) => Span { start, end: body }.text(text),
+        None => Span { start, end }.text(text).lines().next().unwrap_or_default(),
     };
     let mut folded = fold(raw, bounds.text_chars_max);
     let kept = folded.trim_end_matches([' ', '{', ':', ';', '=', ',']).trim_end_matches("=>").trim_end().len();
     folded.truncate(kept);
+    // `typedef struct { … } name;`
+    if body.is_some_and(|body| body < one.name.start) {
+        folded.push(' ');
+        folded.push_str(clip(one.name.text(text), bounds.text_chars_max));
+    }
     folded
 }

@@ -9,7 +9,7 @@
 //! | `@doc.inside` | a string or a comment | in the pattern of a definition: its doc (Python) |
 //! | `@attribute` | an attribute or a decorator | may stand between a doc and its definition, and belongs to the definition |
 //! | `@wrapper` | a node around a definition | with `@wrapped` on the definition: what is above the wrapper is above the definition (`export`, `template`) |
-//! | `@ref.call`, `@ref.extends`, `@ref.implements` | the last part of a name | with optional `@qualifier` on what stands before it |
+//! | `@ref.call`, `@ref.extends`, `@ref.implements` | the last part of a name | with optional `@qualifier` on what stands before it, or on the whole name |
 //! | `@import`, `@import.<kind>` | the whole statement | with `@import.path`, `@import.name`, `@import.alias`, `@import.location`; matches of the same statement become one import |
 //! | `@import.walk` | the whole statement | a function in `languages/` reads it |
 //! | `@export.name`, `@export.default`, `@export.all` | a name; any node | an exported name; `default`; `*` |

@@ -7,7 +7,7 @@ use crate::collect::{Defined, Scope};
 use crate::docs::{Above, Marks};
 use crate::exports::{Candidate, is_exported};
 use crate::nesting::Range;
-use crate::text::{Span, clip};
+use crate::text::{Span, clip, unquote};
 use crate::{Bounds, Definition, DefinitionKind, Export, Language};
 
 /// What the builder makes.
@@ -115,9 +115,15 @@ impl<'a> Builder<'a> {
         is_small && self.open.last().is_some_and(|open| open.is_function)
     }
 
+    /// Whether it is a macro of Rust with `#[macro_export]`.
+    fn is_exported_macro(&self, one: &Defined, marks: &Marks<'_>) -> bool {
+        let is_macro = self.language == Language::Rust && one.kind == DefinitionKind::Macro;
+        is_macro && marks.attributes_above(one.whole.start).into_iter().any(|attribute| attribute.contains("macro_export"))
+    }
+
     fn add(&mut self, one: &Defined, above: &Above, marks: &Marks<'_>) {
         let Ok(index) = u32::try_from(self.definitions.len()) else { return };
-        let name = one.name.text(self.text).trim();
+        let name = unquote(one.name.text(self.text));
         let around = self.open.last();
         let owner = one.owner.and_then(|owner| self.types.get(type_name(owner.text(self.text))).copied());
         let parent = owner.or_else(|| around.and_then(|open| open.definition));
@@ -126,7 +132,7 @@ impl<'a> Builder<'a> {
         let is_seen = around.is_none_or(|open| open.is_exported);
         let head = Span { start: one.whole.start, end: one.name.start }.text(self.text);
         let by_rule = self.has_rule && is_seen && is_exported(self.language, &Candidate { kind, name, head });
-        let is_exported = one.is_exported || by_rule;
+        let is_exported = one.is_exported || by_rule || self.is_exported_macro(one, marks);
         let cut = clip(name, self.bounds.text_chars_max);
         if is_exported {
             self.exports.push((one.name.start, Export { name: cut.to_owned(), line: one.name_line }));
@@ -155,7 +161,7 @@ impl<'a> Builder<'a> {
             end_line: one.end_line,
             start: above.start,
             end: one.whole.end,
-            signature: signature(one, self.text, self.bounds),
+            signature: signature(one, self.text, marks, self.bounds),
             doc: inside.unwrap_or_else(|| above.doc.clone()),
         });
     }
@@ -171,7 +177,7 @@ fn is_class_like(kind: DefinitionKind) -> bool {
 
 /// The name of a type without its path and arguments: `B` of `&a::B<T>` and of `*B[T]`.
 fn type_name(written: &str) -> &str {
-    let plain = written.split(['<', '[', '(', '{']).next().unwrap_or(written);
+    let plain = written.split(['<', '[', '(', '{', '+']).next().unwrap_or(written);
     let last = plain.rsplit([':', '.', ' ', '&', '*']).find(|part| !part.is_empty());
     last.unwrap_or(plain).trim()
 }
@@ -183,8 +189,7 @@ mod tests {
     #[test]
     fn a_type_is_known_by_its_own_name() {
         for written in ["B", "&a::B<T>", "*B[K, V]", "a.B", "&'a mut B", "dyn a::B + Send"] {
-            let expected = if written.starts_with("dyn") { "Send" } else { "B" };
-            assert_eq!(type_name(written), expected, "{written}");
+            assert_eq!(type_name(written), "B", "{written}");
         }
         assert_eq!(type_name(""), "");
     }

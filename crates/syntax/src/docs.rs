@@ -65,6 +65,21 @@ impl<'a> Marks<'a> {
         attributes
     }
 
+    /// Where a definition goes on after the attributes that are inside of it: `class` in `@A class B`.
+    pub(crate) fn after_attributes(&self, start: u32) -> u32 {
+        let mut start = start;
+        loop {
+            let place = self.marks.partition_point(|mark| mark.span.start < start);
+            let Some(mark) = self.marks.get(place).filter(|mark| mark.span.start == start && mark.span.end > start) else {
+                break;
+            };
+            let rest = self.text.get(mark.span.end as usize..).unwrap_or_default();
+            let blank = rest.len() - rest.trim_start().len();
+            start = mark.span.end.saturating_add(u32::try_from(blank).unwrap_or(u32::MAX));
+        }
+        start
+    }
+
     /// The last comment or attribute that ends before a place.
     fn before(&self, start: u32) -> Option<&Mark> {
         let count = self.marks.partition_point(|mark| mark.span.end <= start && mark.span.start < start);
@@ -77,7 +92,8 @@ impl<'a> Marks<'a> {
         for span in spans {
             // Marks take room too: cut twice, first the bytes that are read, then the characters that are kept.
             let raw = clip(span.text(self.text), self.chars_max.saturating_mul(4));
-            for line in unmarked(raw).lines() {
+            // `lines` of an empty comment would be none, but it parts two paragraphs.
+            for line in unmarked(raw).split('\n') {
                 let line = line.trim_end();
                 if !(doc.is_empty() && line.is_empty()) {
                     doc.push_str(line);

@@ -6,9 +6,11 @@
 
 mod assemble;
 mod captures;
+mod chunk;
 mod collect;
 mod define;
 mod docs;
+mod errors;
 mod exports;
 mod grammar;
 mod language;
@@ -19,6 +21,8 @@ mod parse;
 mod query;
 mod text;
 
+pub use chunk::{Chunk, chunks};
+pub use errors::{SyntaxError, added_errors};
 pub use language::Language;
 pub use outline::{Bounds, Definition, DefinitionKind, Export, Import, ImportKind, Imported, Outline, Reference, ReferenceKind};
 pub use parse::Unparsed;

@@ -120,7 +120,7 @@ impl Reader<'_> {
         }
         let mut cursor = node.walk();
         match node.kind() {
-            "lexical_declaration" | "variable_declaration" | "ambient_declaration" => {
+            "lexical_declaration" | "variable_declaration" | "ambient_declaration" | "rest_pattern" => {
                 for child in node.named_children(&mut cursor) {
                     self.declared(child, found, depth + 1);
                 }

@@ -1,8 +1,12 @@
 //! What a query cannot say: statements that a function has to read node by node. A function here never goes deeper than [`DEPTH_MAX`].
 
+mod bash;
 mod ecmascript;
+mod elixir;
+mod php;
 mod python;
 pub(crate) mod rust;
+mod scala;
 
 use tree_sitter::Node;
 
@@ -18,6 +22,10 @@ pub(crate) fn walk(language: Language, node: Node<'_>, text: &str, bounds: &Boun
         Language::Rust => rust::walk(node, text, bounds, found),
         Language::Python => python::walk(node, text, bounds, found),
         Language::JavaScript | Language::TypeScript | Language::Tsx => ecmascript::walk(node, text, bounds, found),
+        Language::Php => php::walk(node, text, bounds, found),
+        Language::Scala => scala::walk(node, text, bounds, found),
+        Language::Bash => bash::walk(node, text, bounds, found),
+        Language::Elixir => elixir::walk(node, text, bounds, found),
         // The queries of the others need no help.
         _ => {}
     }
