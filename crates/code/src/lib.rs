@@ -5,4 +5,5 @@
 //!
 //! This crate does not know the wire format, permissions or other orgs: it sees one org's rows and one project's root.
 
+#[expect(dead_code, unused_imports, reason = "the index and the tools use it next")]
 mod find;

@@ -8,6 +8,9 @@ use sha2::{Digest, Sha256};
 use super::identifier::{folded, last_name};
 use super::passage::Passage;
 
+/// The maximum number of other definitions of a passage whose names lead to it.
+const NAMES_MAX: usize = 64;
+
 /// A passage without its text.
 #[derive(Clone, Debug)]
 pub(super) struct Entry {
@@ -15,6 +18,8 @@ pub(super) struct Entry {
     pub(super) start_line: u32,
     pub(super) end_line: u32,
     pub(super) symbol: Option<Arc<str>>,
+    /// The names of its symbol and of other definitions in it, without parents.
+    pub(super) names: Box<[Arc<str>]>,
 }
 
 /// A file and its passages in the order of the text.
@@ -79,8 +84,8 @@ impl Catalogue {
         }
         let passages: Vec<u64> = entries.iter().map(|(id, _)| *id).collect();
         for (id, entry) in entries {
-            if let Some(symbol) = &entry.symbol {
-                self.names.entry(folded(last_name(symbol)).into_boxed_str()).or_default().insert(id);
+            for name in &entry.names {
+                self.names.entry(folded(name).into_boxed_str()).or_default().insert(id);
             }
             self.entries.insert(id, entry);
         }
@@ -98,12 +103,13 @@ impl Catalogue {
     }
 
     fn forget(&mut self, id: u64) {
-        let Some(symbol) = self.entries.remove(&id).and_then(|entry| entry.symbol) else { return };
-        let name = folded(last_name(&symbol));
-        if let Some(ids) = self.names.get_mut(name.as_str()) {
-            ids.remove(&id);
-            if ids.is_empty() {
-                self.names.remove(name.as_str());
+        let names = self.entries.remove(&id).map(|entry| entry.names).unwrap_or_default();
+        for name in names.iter().map(|name| folded(name)) {
+            if let Some(ids) = self.names.get_mut(name.as_str()) {
+                ids.remove(&id);
+                if ids.is_empty() {
+                    self.names.remove(name.as_str());
+                }
             }
         }
     }
@@ -116,7 +122,10 @@ fn first_id(path: &str, hash: &[u8; 32]) -> u64 {
 
 impl Entry {
     pub(super) fn of(file: u32, passage: &Passage) -> Self {
-        Self { file, start_line: passage.start_line, end_line: passage.end_line, symbol: passage.symbol.clone() }
+        let symbol = passage.symbol.clone();
+        let own = symbol.as_deref().map(|symbol| last_name(symbol).into());
+        let names = own.into_iter().chain(passage.names.iter().take(NAMES_MAX).cloned()).collect();
+        Self { file, start_line: passage.start_line, end_line: passage.end_line, symbol, names }
     }
 }
 

@@ -66,7 +66,7 @@ mod tests {
         let mut files: HashMap<u32, Vec<(u64, Entry)>> = HashMap::new();
         let mut ranked = Vec::new();
         for (id, (file, start_line, end_line, keyword)) in (0..).zip(passages.iter().copied()) {
-            files.entry(file).or_default().push((id, Entry { file, start_line, end_line, symbol: None }));
+            files.entry(file).or_default().push((id, Entry { file, start_line, end_line, symbol: None, names: Box::default() }));
             ranked.push(Ranked { id, file, signals: Signals { keyword, ..Signals::default() }, cosine: None });
         }
         for (file, entries) in files {

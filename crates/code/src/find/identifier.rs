@@ -15,6 +15,9 @@ const PLAIN: f32 = 0.2;
 /// What a symbol gains if the query also has the name of its parent.
 const PARENT: f32 = 0.5;
 
+/// How much a name counts that the query writes in another notation.
+const OTHER_NOTATION: f32 = 0.8;
+
 /// The last part of a name with its parents: `method` of `Class.method`.
 pub(super) fn last_name(symbol: &str) -> &str {
     symbol.rsplit(is_joint).find(|part| !part.is_empty()).unwrap_or(symbol)
@@ -55,9 +58,10 @@ pub(super) fn named(catalogue: &Catalogue, query: &str) -> HashMap<u64, f32> {
         };
         let rarity = 1.0 / (1.0 + (ids.len() as f32).ln());
         for id in ids {
-            let symbol = catalogue.entry(*id).and_then(|entry| entry.symbol.clone()).unwrap_or_default();
-            let has_parent = parents(&symbol).any(|parent| all.contains(&folded(parent)));
-            let exact = if last_name(&symbol) == word { 1.0 } else { 0.8 };
+            let Some(entry) = catalogue.entry(*id) else { continue };
+            let symbol = entry.symbol.as_deref().unwrap_or_default();
+            let has_parent = parents(symbol).any(|parent| all.contains(&folded(parent)));
+            let exact = if entry.names.iter().any(|name| &**name == word) { 1.0 } else { OTHER_NOTATION };
             *found.entry(*id).or_default() += form * rarity * exact + if has_parent { form * PARENT } else { 0.0 };
         }
     }

@@ -6,7 +6,7 @@
 //!
 //! | module | purpose |
 //! |---|---|
-//! | `passage` | what the index hands over |
+//! | `passage`, `cut` | what the index hands over, and how a file becomes that |
 //! | `finder`, `known` | the indexes of a project, and what of them survives a restart |
 //! | `catalogue`, `identifier` | lines and symbols of passages, and names in queries |
 //! | `queue`, `embed`, `vectors`, `pack` | from passages to vectors, and the vectors of the org on disk |
@@ -17,6 +17,7 @@
 
 mod calibration;
 mod catalogue;
+mod cut;
 mod embed;
 pub(crate) mod evaluation;
 mod finder;
@@ -33,10 +34,10 @@ mod semantic;
 mod tests;
 mod vectors;
 
-pub(crate) use calibration::Calibration;
+pub(crate) use cut::{passages, symbol};
 pub(crate) use finder::{FindCoverage, Finder, FinderConfig};
 pub(crate) use pack::VectorPack;
-pub(crate) use passage::{Parts, Passage, PassageKind, PassageSink};
+pub(crate) use passage::{Passage, PassageSink};
 pub(crate) use query::{CodeHit, FindOptions, Found, HITS_MAX, QUERY_BYTES_MAX};
 pub(crate) use rank::{CodeWeights, SearchTypes, Signals, Surroundings};
 pub(crate) use semantic::{FoundByMeaning, SimilarFile};

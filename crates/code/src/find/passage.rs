@@ -39,6 +39,8 @@ pub(crate) struct Passage {
     pub(crate) end_line: u32,
     /// The definition that it shows, with its parents: `Class.method`, `module::function`.
     pub(crate) symbol: Option<Arc<str>>,
+    /// The names of other definitions that begin in it, without parents.
+    pub(crate) names: Vec<Arc<str>>,
     /// What it is.
     pub(crate) kind: PassageKind,
     /// When the file was last changed, if that is known.
@@ -50,7 +52,7 @@ pub(crate) struct Passage {
 pub(crate) struct Parts<'a> {
     /// The path, the symbol with its parents and the signature.
     pub(crate) title: &'a str,
-    /// The doc comment without comment marks; empty if there is none.
+    /// The doc comment without comment marks; empty if there is none, or if the source shows it.
     pub(crate) doc: &'a str,
     /// The source text.
     pub(crate) body: &'a str,
@@ -58,8 +60,10 @@ pub(crate) struct Parts<'a> {
     pub(crate) lines: (u32, u32),
     /// The definition with its parents.
     pub(crate) symbol: Option<Arc<str>>,
-    /// Whether it is code in a language that we parse.
-    pub(crate) is_code: bool,
+    /// The names of other definitions that begin in it.
+    pub(crate) names: Vec<Arc<str>>,
+    /// What it is.
+    pub(crate) kind: PassageKind,
     /// When the file was last changed.
     pub(crate) changed_at: Option<Timestamp>,
 }
@@ -67,7 +71,7 @@ pub(crate) struct Parts<'a> {
 impl Passage {
     /// Puts a passage together. The model reads only the beginning of the text, so what describes the passage best comes first.
     pub(crate) fn new(parts: Parts<'_>) -> Self {
-        let Parts { title, doc, body, lines: (start_line, end_line), symbol, is_code, changed_at } = parts;
+        let Parts { title, doc, body, lines: (start_line, end_line), symbol, names, kind, changed_at } = parts;
         let mut text = String::with_capacity((title.len() + doc.len() + body.len() + 2).min(PASSAGE_BYTES_MAX));
         for part in [title, doc, body].into_iter().filter(|part| !part.is_empty()) {
             if !text.is_empty() {
@@ -77,12 +81,7 @@ impl Passage {
             text.push_str(beginning(part, rest));
         }
         let hash = Sha256::digest(text.as_bytes()).into();
-        let kind = match (is_code, doc.is_empty()) {
-            (true, false) => PassageKind::Documented,
-            (true, true) => PassageKind::Code,
-            (false, _) => PassageKind::Text,
-        };
-        Self { text, hash, start_line, end_line: end_line.max(start_line), symbol, kind, changed_at }
+        Self { text, hash, start_line, end_line: end_line.max(start_line), symbol, names, kind, changed_at }
     }
 
     /// The part of the text that a model gets.
@@ -117,20 +116,28 @@ mod tests {
             body: "def f(): ...",
             lines: (3, 1),
             symbol: Some("f".into()),
-            is_code: true,
+            names: Vec::new(),
+            kind: PassageKind::Code,
             changed_at: None,
         };
-        let passage = Passage::new(parts.clone());
-        assert_eq!((passage.text.as_str(), passage.kind), ("a.py > f\nAdds.\ndef f(): ...", PassageKind::Documented));
+        let passage = Passage::new(parts);
+        assert_eq!(passage.text, "a.py > f\nAdds.\ndef f(): ...");
         assert_eq!((passage.start_line, passage.end_line), (3, 3), "lines never run backwards");
-        assert_eq!(Passage::new(Parts { doc: "", ..parts.clone() }).kind, PassageKind::Code);
-        assert_eq!(Passage::new(Parts { is_code: false, ..parts }).kind, PassageKind::Text);
     }
 
     #[test]
     fn long_texts_are_cut_between_characters() {
         let body = "ä".repeat(PASSAGE_BYTES_MAX);
-        let parts = Parts { title: "t", doc: "", body: &body, lines: (1, 2), symbol: None, is_code: false, changed_at: None };
+        let parts = Parts {
+            title: "t",
+            doc: "",
+            body: &body,
+            lines: (1, 2),
+            symbol: None,
+            names: Vec::new(),
+            kind: PassageKind::Text,
+            changed_at: None,
+        };
         let passage = Passage::new(parts);
         assert!(passage.text.len() <= PASSAGE_BYTES_MAX && passage.text.ends_with('ä'));
         assert!(passage.seen_by_models().len() <= MODEL_BYTES_MAX);

@@ -9,7 +9,7 @@ use search::embed::{Embedder, Embedding, MiniLm};
 
 use super::finder::{Finder, FinderConfig};
 use super::pack::VectorPack;
-use super::passage::{FILE_PASSAGES_MAX, Parts, Passage, PassageSink};
+use super::passage::{FILE_PASSAGES_MAX, Parts, Passage, PassageKind, PassageSink};
 use super::query::{FindOptions, Found, QUERY_BYTES_MAX};
 use super::rank::{CodeWeights, SearchTypes, Surroundings};
 
@@ -22,7 +22,16 @@ pub(super) fn passage(text: &str, symbol: Option<&str>) -> Passage {
 
 fn at(text: &str, symbol: Option<&str>, lines: (u32, u32)) -> Passage {
     let symbol = symbol.map(Arc::from);
-    Passage::new(Parts { title: "", doc: "", body: text, lines, symbol, is_code: true, changed_at: Some(Timestamp::from_ms(1)) })
+    Passage::new(Parts {
+        title: "",
+        doc: "",
+        body: text,
+        lines,
+        symbol,
+        names: Vec::new(),
+        kind: PassageKind::Code,
+        changed_at: Some(Timestamp::from_ms(1)),
+    })
 }
 
 /// Counts the texts that it embeds. Words that mean the same have the same place.

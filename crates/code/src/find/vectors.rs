@@ -128,7 +128,9 @@ fn random_pairs(index: &VectorIndex, mut ids: Vec<u64>) -> RandomPairs {
         state ^= state << 17;
         ids.get((state % count) as usize).copied().unwrap_or_default()
     };
-    let pairs: Vec<(u64, u64)> = (0..PAIRS).map(|_| (next(), next())).filter(|(left, right)| left != right).collect();
+    // Few vectors have few different pairs.
+    let most = (PAIRS as u64).min(count * (count - 1) / 2);
+    let pairs: Vec<(u64, u64)> = (0..most).map(|_| (next(), next())).filter(|(left, right)| left != right).collect();
     RandomPairs::of(pairs.into_iter().filter_map(|(left, right)| index.similarity_of(left, right)))
 }
 
@@ -167,7 +169,7 @@ mod tests {
     fn random_pairs_are_measured_again_when_the_index_grows() {
         let mut vectors = filled(40);
         let pairs = vectors.measure_pairs(3, &|| (0..40).collect());
-        assert!(pairs.count > 1_000 && pairs.spread > 0.1, "{pairs:?}");
+        assert!(pairs.count > 500 && pairs.spread > 0.1, "{pairs:?}");
         assert_eq!(vectors.measure_pairs(3, &|| panic!("known")), pairs);
         for id in 100..200 {
             vectors.upsert(id, &[1.0, 0.0, 0.0]);

@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, HashSet};
 
 use syntax::{Bounds, Definition, DefinitionKind, Language, Outline};
 
+use super::super::cut::{passages, symbol};
 use super::super::passage::{Passage, beginning};
 use super::{EvaluationQuestion, EvaluationSet, Unit};
 
@@ -16,26 +17,23 @@ const QUESTION_BYTES: usize = 300;
 /// Generous bounds: the files are chosen by whoever runs the evaluation.
 const BOUNDS: Bounds = Bounds { bytes_max: 4 * 1024 * 1024, parse_ms_max: 10_000, items_max: 100_000, text_chars_max: 100_000 };
 
-/// Makes a set of files with paths and texts. `passages_of` cuts a text as the index does. At most `count` questions are chosen; the
-/// choice depends only on the comments and on `seed`.
-pub(crate) fn documented(
-    files: Vec<(String, String)>,
-    passages_of: &dyn Fn(&str, &str) -> Vec<Passage>,
-    count: usize,
-    seed: u64,
-) -> EvaluationSet {
+/// Makes a set of files with paths and texts. At most `count` questions are chosen; the choice depends only on the comments and on
+/// `seed`.
+pub(crate) fn documented(files: Vec<(String, String)>, count: usize, seed: u64) -> EvaluationSet {
     let mut answers: BTreeMap<String, HashSet<String>> = BTreeMap::new();
     let mut indexed = Vec::with_capacity(files.len());
     for (path, text) in files {
-        let outline =
-            Language::of(&path, &text).and_then(|language| syntax::outline(language, &text, &BOUNDS).ok()).unwrap_or_default();
+        let outline = outline_of(&path, &text).map(|(_, outline)| outline).unwrap_or_default();
         let (bare, removed) = without_docs(&text, &outline);
-        for definition in &outline.definitions {
-            if let Some(question) = question(definition, &removed) {
-                answers.entry(question).or_default().insert(format!("{path}#{}", symbol(&outline, definition)));
+        let passages = passages_of(&path, &bare);
+        let symbols: HashSet<&str> = passages.iter().filter_map(|passage| passage.symbol.as_deref()).collect();
+        for (number, definition) in (0..).zip(&outline.definitions) {
+            let name = symbol(&outline, number);
+            // A function inside of a function has no passage of its own.
+            if let Some(question) = question(definition, &removed).filter(|_| symbols.contains(name.as_str())) {
+                answers.entry(question).or_default().insert(format!("{path}#{name}"));
             }
         }
-        let passages = passages_of(&path, &bare);
         indexed.push((path, passages));
     }
     let mut questions: Vec<EvaluationQuestion> =
@@ -45,16 +43,15 @@ pub(crate) fn documented(
     EvaluationSet { files: indexed, questions, unit: Unit::Symbol }
 }
 
-/// The name of a definition with its parents, joined by dots.
-pub(crate) fn symbol(outline: &Outline, definition: &Definition) -> String {
-    let mut names = vec![definition.name.as_str()];
-    let mut parent = definition.parent;
-    while let Some(outer) = parent.and_then(|parent| outline.definitions.get(parent as usize)).filter(|_| names.len() < 64) {
-        names.push(&outer.name);
-        parent = outer.parent;
-    }
-    names.reverse();
-    names.join(".")
+/// Cuts a text as the index does.
+pub(crate) fn passages_of(path: &str, text: &str) -> Vec<Passage> {
+    let (language, outline) = outline_of(path, text).unzip();
+    passages(path, text, language, outline.as_ref(), None)
+}
+
+fn outline_of(path: &str, text: &str) -> Option<(Language, Outline)> {
+    let language = Language::of(path, text)?;
+    Some((language, syntax::outline(language, text, &BOUNDS).ok()?))
 }
 
 /// The first paragraph of the comment, if it can be a question.
@@ -119,7 +116,6 @@ fn shuffle<T>(items: &mut [T], seed: u64) {
 
 #[cfg(test)]
 mod tests {
-    use super::super::super::tests::passage;
     use super::*;
 
     const PYTHON: &str = "class Store:\n    def drop(self, key):\n        \"\"\"Removes a row that nobody needs.\n\n        More.\n        \"\"\"\n        row = self.find(key)\n        if row:\n            self.rows.remove(row)\n";
@@ -128,7 +124,7 @@ mod tests {
     #[test]
     fn comments_become_questions_and_leave_the_text() {
         let files = vec![("store.py".to_owned(), PYTHON.to_owned()), ("count.rs".to_owned(), RUST.to_owned())];
-        let set = documented(files, &|_, text| vec![passage(text, None)], 10, 1);
+        let set = documented(files, 10, 1);
         let mut found: Vec<_> = set.questions.iter().map(|one| (one.text.as_str(), one.relevant.clone())).collect();
         found.sort_by_key(|(text, _)| *text);
         let names = |name: &str| HashSet::from([name.to_owned()]);
@@ -140,10 +136,12 @@ mod tests {
             ]
         );
         for (path, passages) in &set.files {
-            let text = &passages[0].text;
+            let text: String = passages.iter().map(|passage| passage.text.as_str()).collect();
             assert!(!text.contains("nobody") && !text.contains("Counts") && !text.contains("\"\"\""), "{path}: {text}");
         }
-        assert!(set.files[0].1[0].text.contains("self.rows.remove(row)") && set.files[1].1[0].text.contains("Splits at"));
+        let has = |file: usize, text: &str| set.files[file].1.iter().any(|passage| passage.text.contains(text));
+        assert!(has(0, "self.rows.remove(row)") && has(1, "Splits at"));
+        assert!(set.files[0].1.iter().any(|passage| passage.symbol.as_deref() == Some("Store.drop")));
     }
 
     #[test]

@@ -21,7 +21,7 @@ use super::passage::{Passage, PassageSink};
 use super::query::FindOptions;
 use super::rank::{CodeWeights, SearchTypes, Surroundings};
 
-pub(crate) use documented::{documented, symbol};
+pub(crate) use documented::{documented, passages_of};
 pub(crate) use history::{RecordedChange, changed};
 
 /// A tree of files and questions about it.
