@@ -14,7 +14,6 @@ mod evaluation;
 mod graph;
 mod index;
 mod memory;
-mod questions;
 mod sql;
 
 pub use base::Author;
@@ -31,4 +30,4 @@ pub use memory::{
     ObservationFilter, Ranking, Recall, Recalled, Remembered, Shown, Tally, WeightMove, Why, WorkOutcome, WorkType, rounded,
     tokens_of,
 };
-pub use questions::{Question, Questions};
+pub use search::background::{Question, Questions};

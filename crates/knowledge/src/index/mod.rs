@@ -22,6 +22,7 @@ use std::sync::Arc;
 
 use base::limits::{GRAPH_BYTES_MAX, INDEX_BYTES_MAX};
 use base::{Clock, Kind, OrgId, ProjectId, Result};
+use search::background::Questions;
 use search::embed::Embedder;
 use search::vectors::Query;
 use store::{OrgStore, params};
@@ -35,7 +36,6 @@ pub(crate) use texts::Wanted;
 
 use crate::embedding::{Coverage, Pending, TextKind};
 use crate::memory::{Mode, Ranked, Ranking};
-use crate::questions::Questions;
 use crate::sql;
 
 /// The number of rows that an index reads at once while it follows changes.
