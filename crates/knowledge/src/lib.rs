@@ -10,6 +10,7 @@
 
 mod changes;
 mod embedding;
+mod error;
 mod evaluation;
 mod graph;
 mod index;
@@ -19,6 +20,7 @@ mod sql;
 
 pub use base::Author;
 pub use embedding::{Coverage, Pending};
+pub use error::{Asked, DecisionFlaw, DecisionPart, EntityPart, Error, Flaw, Origin, Part, Result, Undo};
 pub use evaluation::{Evaluation, EvaluationSet, Figures, Report, SetMemory, SetQuestion};
 pub use graph::{
     Entity, EntityDetail, GraphHit, GraphHits, GraphQuery, GraphRanking, GraphStats, Improved, ImprovedEntity, ImprovedTriplet,

@@ -10,6 +10,7 @@ mod conformance;
 mod graph;
 mod kits;
 mod memory;
+mod refusals;
 mod reply;
 mod request_state;
 mod rows;

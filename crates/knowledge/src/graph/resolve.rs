@@ -7,7 +7,7 @@
 use std::collections::{HashMap, HashSet};
 
 use base::limits::ENTITY_MEMBERS_MAX;
-use base::{EntityId, Error, Kind, ProjectId, Result, Timestamp};
+use base::{EntityId, Error, ProjectId, Result, Timestamp};
 use store::{OrgTx, params};
 
 use super::ahead::Ahead;
@@ -193,8 +193,7 @@ pub(super) fn merge(
 ) -> Result<()> {
     let count = members(tx, project, entity.number)?.len() + members(tx, project, into.number)?.len();
     if count > ENTITY_MEMBERS_MAX {
-        let message = format!("`{}` would combine {count} entities; the maximum is {ENTITY_MEMBERS_MAX}", into.name);
-        return Err(Error::new(Kind::InvalidParams, message).with("parameter", "aliases"));
+        return Err(crate::Error::TooManyMembers { name: into.name.clone(), count }.through_store());
     }
     tx.execute(sql::MERGE, &params![project, entity.number, into.number, by.0, by.1, now, false, change]).map(drop)
 }

@@ -1,12 +1,12 @@
 //! Management of memory: list it, forget observations, and undo what one agent or session wrote.
 
 use base::limits::{FORGET_ROWS_MAX, PAGE_BYTES_MAX};
-use base::{Cursor, Error, Kind, ObservationId, Page, PageRequest, Result, Timestamp};
+use base::{Cursor, ObservationId, Page, PageRequest, Result, Timestamp};
 use store::{Change, OrgStore, OrgTx, Row, params};
 
 use super::{Memory, Observation, WeightMove, sql};
 use crate::graph::retract_of_observation;
-use crate::{changes, sql as shared};
+use crate::{Error, Undo, changes, sql as shared};
 
 /// The number of observations read at once.
 const ROWS_AT_ONCE: u32 = 32;
@@ -73,29 +73,32 @@ impl<R: AsRef<OrgStore>> Memory<R> {
 
 impl Memory<Change> {
     /// Forgets an observation: its text is deleted, but the row stays. Forgetting twice has no further effect.
-    pub async fn forget(&self, id: &ObservationId, by: &str) -> Result<bool> {
+    pub async fn forget(&self, id: &ObservationId, by: &str) -> Result<bool, Error> {
         let (memory, id, by) = (self.clone(), *id, by.to_owned());
-        self.rows
+        let forgotten = self
+            .rows
             .write(move |tx| {
                 let found = tx.first(sql::BY_ID, &params![memory.project, id], Observation::from_row)?;
-                let found = found.ok_or_else(|| Error::new(Kind::NotFound, format!("there is no observation `{id}`")))?;
+                let found = found.ok_or_else(|| Error::UnknownObservation(id).through_store())?;
                 if found.forgotten_at.is_some() {
                     return Ok(false);
                 }
                 memory.forget_in(tx, found.number, &found.id, &by).map(|()| true)
             })
-            .await
+            .await?;
+        Ok(forgotten)
     }
 
     /// Forgets everything that an agent, a session, or an agent in a session wrote since a time. The number per call is
     /// limited, so repeat until nothing is left.
-    pub async fn roll_back(&self, filter: &ObservationFilter, since: Option<Timestamp>, by: &str) -> Result<Forgotten> {
+    pub async fn roll_back(&self, filter: &ObservationFilter, since: Option<Timestamp>, by: &str) -> Result<Forgotten, Error> {
         if filter.agent.is_none() && filter.session.is_none() {
-            return Err(Error::invalid("agent", "give an agent, a session or both to roll back"));
+            return Err(Error::NobodyNamed { undo: Undo::RollBack });
         }
         let (memory, filter, by) = (self.clone(), filter.clone(), by.to_owned());
         let since = since.map_or(i64::MIN, Timestamp::ms);
-        self.rows
+        let forgotten = self
+            .rows
             .write(move |tx| {
                 let whose = params![memory.project, filter.agent, filter.session, since, FORGET_ROWS_MAX];
                 let row = |row: &Row<'_>| Ok((row.get::<i64>("number")?, ObservationId::from_row(row.text("id")?)));
@@ -105,7 +108,8 @@ impl Memory<Change> {
                 }
                 Ok(Forgotten { observations: found.len() as u64 })
             })
-            .await
+            .await?;
+        Ok(forgotten)
     }
 
     /// Forgets one observation and the facts that were read from it, unless someone else stated them.
