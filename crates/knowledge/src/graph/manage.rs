@@ -190,8 +190,8 @@ impl KnowledgeGraph<Change> {
     }
 
     /// Undoes a merge, and returns the entity that it was merged into. No alias merges it again.
-    pub async fn split(&self, id: &EntityId) -> Result<Merged, Error> {
-        let (project, id) = (self.project, *id);
+    pub async fn split(&self, id: &EntityId, by: &str) -> Result<Merged, Error> {
+        let (project, id, by, now) = (self.project, *id, by.to_owned(), self.clock.now());
         let split = self
             .rows
             .write(move |tx| {
@@ -200,7 +200,7 @@ impl KnowledgeGraph<Change> {
                     return Err(Error::NotMerged { name: from.name }.through_store());
                 };
                 let into = representative(tx, &project, into)?;
-                unmerge(tx, &project, from.number, true)?;
+                unmerge(tx, &project, from.number, true, &by, now)?;
                 Ok(Merged { from, into })
             })
             .await?;

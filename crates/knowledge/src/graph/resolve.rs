@@ -195,13 +195,22 @@ pub(super) fn merge(
     if count > ENTITY_MEMBERS_MAX {
         return Err(crate::Error::TooManyMembers { name: into.name.clone(), count }.through_store());
     }
-    tx.execute(sql::MERGE, &params![project, entity.number, into.number, by.0, by.1, now, false, change]).map(drop)
+    tx.execute(sql::MERGE, &params![project, entity.number, into.number, by.0, by.1, now, false, change])?;
+    tx.execute(sql::RECORD_MERGE, &params![project, change, entity.number, into.number, by.0, by.1, now]).map(drop)
 }
 
 /// Undoes a merge. With `kept_apart`, no alias merges it again.
-pub(super) fn unmerge(tx: &mut OrgTx<'_, '_>, project: &ProjectId, entity: i64, kept_apart: bool) -> Result<()> {
+pub(super) fn unmerge(
+    tx: &mut OrgTx<'_, '_>,
+    project: &ProjectId,
+    entity: i64,
+    kept_apart: bool,
+    by: &str,
+    now: Timestamp,
+) -> Result<()> {
     let (nobody, never, nothing) = (None::<String>, None::<Timestamp>, None::<i64>);
     let change = changes::next(tx, project)?;
+    tx.execute(sql::RECORD_SPLIT, &params![project, entity, change, by, now])?;
     tx.execute(sql::MERGE, &params![project, entity, nothing, nobody, nobody, never, kept_apart, change]).map(drop)
 }
 

@@ -58,7 +58,7 @@ impl KnowledgeGraph<Change> {
                     Retraction { project, now, by: &by, is_theirs: &|row| filter.names(row), retracted: Retracted::default() };
                 let merges = params![project, filter.agent, filter.session, since, FORGET_ROWS_MAX];
                 for entity in tx.query(sql::MERGED_BY, &merges, |row| row.get::<i64>("number"))? {
-                    unmerge(tx, &project, entity, false)?;
+                    unmerge(tx, &project, entity, false, &by, now)?;
                     retraction.retracted.split += 1;
                 }
                 let whose = params![project, filter.agent, filter.session, since, now, FORGET_ROWS_MAX];

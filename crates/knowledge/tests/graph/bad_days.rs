@@ -125,7 +125,7 @@ both_engines! {
         place.try_say("a", vec![renamed("pg", "PostgreSQL")]).await.unwrap();
         let entities = place.graph.list_entities(&base::PageRequest { rows: 100, after: None }).await.unwrap().items;
         let merged = entities.iter().find(|listed| listed.merged_into.is_some()).unwrap();
-        place.graph.split(&merged.entity.id).await.unwrap();
+        place.graph.split(&merged.entity.id, "owner").await.unwrap();
         place.try_say("a", vec![renamed("pg", "PostgreSQL")]).await.unwrap();
         assert_eq!(place.around("PostgreSQL").await, ["PostgreSQL runs on db-1"]);
 
@@ -155,7 +155,7 @@ both_engines! {
         let entities = place.graph.list_entities(&base::PageRequest { rows: 100, after: None }).await.unwrap().items;
         let left = entities.iter().find(|listed| listed.entity.name == "left").unwrap().entity.id;
         let right = entities.iter().find(|listed| listed.entity.name == "right").unwrap().entity.id;
-        place.graph.split(&left).await.unwrap();
+        place.graph.split(&left, "owner").await.unwrap();
         place.graph.merge(&right, &left, "owner").await.unwrap();
         place.say("a", "left | has | more").await;
         assert_eq!(place.around("right").await.len(), 4);

@@ -58,10 +58,10 @@ both_engines! {
         let into = &entities.iter().find(|listed| Some(listed.entity.id) == merged.merged_into).unwrap().entity;
         let merged = &merged.entity;
         assert_eq!((merged.name.as_str(), into.name.as_str()), ("pg", "PostgreSQL"));
-        place.graph.split(&merged.id).await.unwrap();
+        place.graph.split(&merged.id, "owner").await.unwrap();
         assert!(place.path("shop", "db-1", |_| ()).await.is_none());
         assert_eq!(place.around("pg").await, ["pg runs on db-1"]);
-        assert_eq!(place.graph.split(&merged.id).await.unwrap_err().kind(), Kind::Conflict);
+        assert_eq!(place.graph.split(&merged.id, "owner").await.unwrap_err().kind(), Kind::Conflict);
         let would = place.graph.try_merge(&merged.id, &into.id).await.unwrap();
         assert_eq!(would.into.name, "PostgreSQL");
         assert!(place.path("shop", "db-1", |_| ()).await.is_none(), "a dry run changes nothing");
