@@ -5,6 +5,7 @@ use base::{Cursor, ObservationId, Page, PageRequest, Result, Timestamp};
 use store::{Change, OrgStore, OrgTx, Row, params};
 
 use super::{Memory, Observation, WeightMove, sql};
+use crate::decisions::{forget_of_author, forget_of_observation};
 use crate::graph::retract_of_observation;
 use crate::{Error, Undo, changes, sql as shared};
 
@@ -29,6 +30,8 @@ pub struct ObservationFilter {
 pub struct Forgotten {
     /// The number of observations.
     pub observations: u64,
+    /// The number of decisions whose observation was not among them, because the text is another's too.
+    pub decisions: u64,
 }
 
 impl<R: AsRef<OrgStore>> Memory<R> {
@@ -89,8 +92,8 @@ impl Memory<Change> {
         Ok(forgotten)
     }
 
-    /// Forgets everything that an agent, a session, or an agent in a session wrote since a time. The number per call is
-    /// limited, so repeat until nothing is left.
+    /// Forgets everything that an agent, a session, or an agent in a session wrote since a time, with their decisions. The
+    /// number per call is limited, so repeat until nothing is left.
     pub async fn roll_back(&self, filter: &ObservationFilter, since: Option<Timestamp>, by: &str) -> Result<Forgotten, Error> {
         if filter.agent.is_none() && filter.session.is_none() {
             return Err(Error::NobodyNamed { undo: Undo::RollBack });
@@ -106,16 +109,18 @@ impl Memory<Change> {
                 for (number, id) in &found {
                     memory.forget_in(tx, *number, id, &by)?;
                 }
-                Ok(Forgotten { observations: found.len() as u64 })
+                let decisions = forget_of_author(tx, &memory.project, &filter, since, memory.clock.now(), &by)?;
+                Ok(Forgotten { observations: found.len() as u64, decisions })
             })
             .await?;
         Ok(forgotten)
     }
 
-    /// Forgets one observation and the facts that were read from it, unless someone else stated them.
+    /// Forgets one observation, its decisions, and the facts that were read from it, unless someone else stated them.
     fn forget_in(&self, tx: &mut OrgTx<'_, '_>, number: i64, id: &ObservationId, by: &str) -> Result<()> {
         let (change, now) = (changes::next(tx, &self.project)?, self.clock.now());
         retract_of_observation(tx, &self.project, id, now, by)?;
+        forget_of_observation(tx, &self.project, id, now, by)?;
         tx.execute(sql::FORGET, &params![self.project, number, change, now, by])?;
         tx.execute(shared::DELETE_VECTOR, &params![self.project, number])?;
         tx.execute(shared::DEQUEUE, &params![self.project, number]).map(drop)

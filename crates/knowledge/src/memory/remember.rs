@@ -47,6 +47,18 @@ impl Memory<Change> {
         Ok(self.rows.write(move |tx| memory.keep(tx, &author, &new)).await?)
     }
 
+    /// Stores the text of a decision in the transaction that records it, unless it is known. Only a text that this session got
+    /// exactly so is a given one: forgetting an observation must reach every decision with its text.
+    pub(crate) fn keep_decision(&self, tx: &mut OrgTx<'_, '_>, author: &Author, new: &Checked) -> Result<ObservationId> {
+        let given = tx.first(sql::GIVEN_EXACTLY, &params![author.session, self.project, new.hash], |row| {
+            Ok(ObservationId::from_row(row.text("id")?))
+        })?;
+        match given {
+            Some(known) => Ok(known),
+            None => Ok(self.keep(tx, author, new)?.id),
+        }
+    }
+
     fn keep(&self, tx: &mut OrgTx<'_, '_>, author: &Author, new: &Checked) -> Result<Remembered> {
         let id_of = |row: &store::Row<'_>| Ok(ObservationId::from_row(row.text("id")?));
         if let Some(known) = tx.first(sql::SAID_BEFORE, &params![self.project, new.hash, author.agent], id_of)? {
