@@ -278,6 +278,8 @@ pub const WEBHOOK_EVENTS_MAX: usize = 50;
 pub const WEBHOOK_URL_CHARS_MAX: usize = 2_000;
 /// Bytes of a receiver's answer that the server reads before it reuses the connection.
 pub const WEBHOOK_ANSWER_BYTES_MAX: usize = 16 * 1024;
+/// Calls, newest first, whose durations one answer about performance covers.
+pub const PERFORMANCE_CALLS_MAX: u64 = 200_000;
 /// How long finished calls are listed. The audit trail and the cost figures are kept longer.
 pub const TASKS_KEPT_MS: i64 = 7 * 24 * 60 * 60 * 1_000;
 /// Longest observation, about thirty pages. Anything longer is a document.

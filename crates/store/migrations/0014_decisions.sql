@@ -46,4 +46,3 @@ INSERT INTO entity_merges (org_id, project_id, number, entity, into_entity, merg
 -- How long a call took, and why it failed. Times of calls have milliseconds, and most calls take less. Older rows have neither.
 ALTER TABLE task_instances ADD COLUMN duration_us BIGINT;
 ALTER TABLE task_instances ADD COLUMN error_kind TEXT;
-CREATE INDEX task_instances_by_end ON task_instances (org_id, ended_at);

@@ -97,6 +97,7 @@ fn kind(property: &Value) -> String {
 fn needs(capability: Capability) -> &'static str {
     match capability {
         Capability::Always => "nothing",
+        Capability::Project => "a project",
         Capability::Memory => "memory on",
         Capability::Graph => "memory and graph on",
     }
