@@ -32,7 +32,7 @@ pub use graph::{
     PathQuery, Provenance, RetractFilter, Retracted, Suggestion, Towards, Triplet, TripletDetail, TripletFilter, TripletRef,
 };
 pub use history::{ChangeType, HistoryFilter, KnowledgeChange, KnowledgeHistory};
-pub use index::{Indexes, IndexesConfig};
+pub use index::{IndexBytes, Indexes, IndexesConfig};
 pub use memory::{
     Brief, Budget, Citation, Forgotten, Import, Imported, Memory, MemoryReport, Mode, NUMBER, NewObservation, Observation,
     ObservationFilter, Ranking, Recall, Recalled, Remembered, Shown, Tally, WeightMove, Why, WorkOutcome, WorkType, rounded,

@@ -6,6 +6,7 @@
 mod bricks;
 mod catalogue;
 mod changes;
+mod code;
 mod conformance;
 mod graph;
 mod kits;
