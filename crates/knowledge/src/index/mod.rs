@@ -62,6 +62,17 @@ impl IndexesConfig {
     }
 }
 
+/// The approximate memory of the loaded indexes of one org, in bytes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct IndexBytes {
+    /// Keywords and vectors of observations.
+    pub observations: usize,
+    /// The knowledge graph.
+    pub graph: usize,
+    /// Keywords and vectors of the graph.
+    pub graph_texts: usize,
+}
+
 /// The indexes of all projects.
 pub struct Indexes {
     config: IndexesConfig,
@@ -160,6 +171,15 @@ impl Indexes {
     pub(crate) async fn waiting_of(&self, rows: &OrgStore, project: &ProjectId, kind: TextKind) -> Result<u64> {
         let waiting = rows.first(sql::UNEMBEDDED_COUNT, &params![project, kind], |row| row.get::<i64>("count")).await?;
         Ok(waiting.unwrap_or(0).unsigned_abs())
+    }
+
+    /// The memory of an org's loaded indexes.
+    pub fn bytes_of(&self, org: &OrgId) -> IndexBytes {
+        IndexBytes {
+            observations: self.memories.bytes_of(org),
+            graph: self.facts.bytes_of(org),
+            graph_texts: self.graph_texts.bytes_of(org),
+        }
     }
 
     fn folder(&self, rows: &OrgStore, name: &str) -> Option<PathBuf> {
