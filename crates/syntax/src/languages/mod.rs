@@ -6,6 +6,7 @@ mod elixir;
 mod kotlin;
 mod php;
 mod python;
+mod ruby;
 pub(crate) mod rust;
 mod scala;
 
@@ -23,6 +24,7 @@ pub(crate) fn walk(language: Language, node: Node<'_>, text: &str, bounds: &Boun
         Language::Rust => rust::walk(node, text, bounds, found),
         Language::Python => python::walk(node, text, bounds, found),
         Language::JavaScript | Language::TypeScript | Language::Tsx => ecmascript::walk(node, text, bounds, found),
+        Language::Ruby => ruby::walk(node, text, bounds, found),
         Language::Php => php::walk(node, text, bounds, found),
         Language::Scala => scala::walk(node, text, bounds, found),
         Language::Bash => bash::walk(node, text, bounds, found),
