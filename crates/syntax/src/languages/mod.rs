@@ -1,6 +1,7 @@
 //! What a query cannot say: statements that a function has to read node by node. A function here never goes deeper than [`DEPTH_MAX`].
 
 mod bash;
+mod c;
 mod ecmascript;
 mod elixir;
 mod kotlin;
@@ -42,4 +43,20 @@ pub(crate) fn repaired(language: Language, text: &str) -> Option<String> {
 /// Whether an ERROR or MISSING node is a fault of the grammar and not of the text.
 pub(crate) fn is_valid(language: Language, node: Node<'_>, text: &str) -> bool {
     language == Language::Kotlin && kotlin::is_valid(node, text)
+}
+
+/// Drops errors that cannot be believed, because the grammar does not know all of the language.
+pub(crate) fn retain_sure<T>(language: Language, text: &str, errors: &mut Vec<T>, parts: impl Fn(&T) -> (usize, &str)) {
+    match language {
+        Language::C | Language::Cpp if !errors.is_empty() => {
+            let is_balanced = c::is_balanced(text);
+            errors.retain(|error| {
+                let (at, message) = parts(error);
+                c::is_sure(text, at, message, is_balanced)
+            });
+        }
+        // Flow adds types to JavaScript, which its grammar does not know.
+        Language::JavaScript if ecmascript::is_flow(text) => errors.clear(),
+        _ => {}
+    }
 }
