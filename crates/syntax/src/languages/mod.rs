@@ -10,6 +10,7 @@ mod python;
 mod ruby;
 pub(crate) mod rust;
 mod scala;
+mod swift;
 
 use tree_sitter::Node;
 
@@ -42,7 +43,12 @@ pub(crate) fn repaired(language: Language, text: &str) -> Option<String> {
 
 /// Whether an ERROR or MISSING node is a fault of the grammar and not of the text.
 pub(crate) fn is_valid(language: Language, node: Node<'_>, text: &str) -> bool {
-    language == Language::Kotlin && kotlin::is_valid(node, text)
+    match language {
+        Language::Kotlin => kotlin::is_valid(node, text),
+        Language::Swift => swift::is_valid(node, text),
+        Language::Bash => bash::is_valid(node, text),
+        _ => false,
+    }
 }
 
 /// Drops errors that cannot be believed, because the grammar does not know all of the language.
