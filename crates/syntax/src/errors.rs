@@ -7,7 +7,7 @@ use tree_sitter::Node;
 
 use crate::parse::{each_error, parse};
 use crate::text::clip;
-use crate::{Bounds, Language};
+use crate::{Bounds, Language, languages};
 
 /// The number of characters of an unexpected piece of text that a message shows.
 const SHOWN_CHARS: usize = 40;
@@ -59,7 +59,9 @@ fn faults(language: Language, text: &str, bounds: &Bounds) -> Vec<Fault> {
     let Ok(parsed) = parse(language, text, bounds) else { return Vec::new() };
     let mut faults = Vec::new();
     each_error(&parsed.tree, |node| {
-        faults.push(describe(node, text));
+        if !languages::is_valid(language, node, text) {
+            faults.push(describe(node, text));
+        }
         faults.len() < bounds.items_max
     });
     faults.sort_by_key(|fault| fault.at);

@@ -3,6 +3,7 @@
 mod bash;
 mod ecmascript;
 mod elixir;
+mod kotlin;
 mod php;
 mod python;
 pub(crate) mod rust;
@@ -29,4 +30,14 @@ pub(crate) fn walk(language: Language, node: Node<'_>, text: &str, bounds: &Boun
         // The queries of the others need no help.
         _ => {}
     }
+}
+
+/// A text of the same length that the grammar understands better, for a text that it took for broken.
+pub(crate) fn repaired(language: Language, text: &str) -> Option<String> {
+    if language == Language::Kotlin { kotlin::repaired(text) } else { None }
+}
+
+/// Whether an ERROR or MISSING node is a fault of the grammar and not of the text.
+pub(crate) fn is_valid(language: Language, node: Node<'_>, text: &str) -> bool {
+    language == Language::Kotlin && kotlin::is_valid(node, text)
 }
