@@ -26,10 +26,8 @@ impl Index {
         let mut index = Self::default();
         for file in files {
             let root = folders(file).filter(|folder| LOADED.contains(&base(folder))).last();
-            if let Some(root) = root.filter(|_| index.roots.len() < ROOTS_MAX) {
-                if !index.roots.contains(root) {
-                    index.roots.insert(root.into());
-                }
+            if let Some(root) = root.filter(|root| index.roots.len() < ROOTS_MAX && !index.roots.contains(*root)) {
+                index.roots.insert(root.into());
             }
             let constant = autoloaded(file).and_then(|path| path.strip_suffix(".rb"));
             if let Some(constant) = constant {
