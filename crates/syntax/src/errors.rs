@@ -65,6 +65,7 @@ fn faults(language: Language, text: &str, bounds: &Bounds) -> Vec<Fault> {
         faults.len() < bounds.items_max
     });
     faults.sort_by_key(|fault| fault.at);
+    languages::retain_sure(language, text, &mut faults, |fault| (fault.at, &fault.message));
     faults
 }
 

@@ -2,8 +2,11 @@
 
 use crate::Language;
 
+/// Makes a grammar.
+type Load = fn() -> tree_sitter::Language;
+
 /// The grammars of this build.
-const GRAMMARS: &[(Language, fn() -> tree_sitter::Language)] = &[
+const GRAMMARS: &[(Language, Load)] = &[
     #[cfg(feature = "rust")]
     (Language::Rust, || tree_sitter_rust::LANGUAGE.into()),
     #[cfg(feature = "python")]

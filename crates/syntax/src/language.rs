@@ -76,7 +76,7 @@ impl Language {
         // A name that only begins with a dot (`.bashrc`) has no extension.
         let extension = name.rsplit_once('.').filter(|(stem, _)| !stem.is_empty()).map(|(_, extension)| extension);
         match extension {
-            Some("h" | "H") => Some(header(text)),
+            Some("h" | "H") => header(text),
             Some(extension) => of_extension(extension).or_else(|| of_name(name)).or_else(|| of_shebang(text)),
             None => of_name(name).or_else(|| of_shebang(text)),
         }
@@ -171,12 +171,17 @@ fn of_shebang(text: &str) -> Option<Language> {
     })
 }
 
-/// `.h` is C, unless a line near the top begins with what only C++ has.
-fn header(text: &str) -> Language {
+/// `.h` is C, unless a line near the top begins with what only C++ or Objective-C has. Objective-C has no grammar here.
+fn header(text: &str) -> Option<Language> {
+    const OBJECTIVE: [&str; 6] = ["@interface", "@protocol", "@class", "@import", "#import", "NS_ASSUME_NONNULL"];
     const CPP: [&str; 9] =
         ["class ", "namespace ", "template", "public:", "private:", "protected:", "using ", "constexpr ", "extern \"C++\""];
-    let is_cpp = text.lines().take(2_000).any(|line| CPP.iter().any(|start| line.trim_start().starts_with(start)));
-    if is_cpp { Language::Cpp } else { Language::C }
+    let begins =
+        |starts: &[&str]| text.lines().take(2_000).any(|line| starts.iter().any(|start| line.trim_start().starts_with(start)));
+    if begins(&OBJECTIVE) {
+        return None;
+    }
+    Some(if begins(&CPP) { Language::Cpp } else { Language::C })
 }
 
 #[cfg(test)]
@@ -216,5 +221,6 @@ mod tests {
     fn a_header_is_cpp_only_if_it_looks_so() {
         assert_eq!(Language::of("a.h", "struct point { int x; };\n"), Language::C.into());
         assert_eq!(Language::of("a.h", "namespace a {\nclass B;\n}\n"), Language::Cpp.into());
+        assert_eq!(Language::of("a.h", "#import <A/A.h>\n\n@interface B : C\n@end\n"), None);
     }
 }

@@ -38,3 +38,30 @@ fn path(argument: Node<'_>, text: &str) -> Option<String> {
         _ => None,
     }
 }
+
+/// Whether an ERROR node stands for valid code: the grammar does not know `<>`, which opens a file to read and write it.
+pub(crate) fn is_valid(node: Node<'_>, text: &str) -> bool {
+    let (before, behind) = text.split_at_checked(node.start_byte()).unwrap_or_default();
+    match Span::of(node).text(text) {
+        "<" => behind.starts_with("<>"),
+        ">" => before.ends_with('<'),
+        _ => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::{Bounds, Language, added_errors};
+
+    fn is_refused(text: &str) -> bool {
+        let bounds = Bounds { bytes_max: 1 << 16, parse_ms_max: 60_000, items_max: 100, text_chars_max: 100 };
+        !added_errors(Language::Bash, None, text, &bounds).is_empty()
+    }
+
+    #[test]
+    fn a_file_can_be_opened_to_read_and_write() {
+        assert!(!is_refused("exec 3<>file\ncat <>\"$f\"\n"));
+        assert!(is_refused("f() {\n  echo 1\n"));
+        assert!(is_refused("if true; then\n  echo 1\n"));
+    }
+}

@@ -18,6 +18,12 @@ pub(crate) fn walk(node: Node<'_>, text: &str, bounds: &Bounds, found: &mut Foun
     }
 }
 
+/// Whether the text says in its first lines that it has types of Flow.
+pub(crate) fn is_flow(text: &str) -> bool {
+    let words = text.lines().take(30).flat_map(str::split_whitespace).take(300);
+    words.into_iter().any(|word| word == "@flow" || word == "@flow*/")
+}
+
 struct Reader<'a> {
     text: &'a str,
     bounds: &'a Bounds,

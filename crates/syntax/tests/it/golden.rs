@@ -1,5 +1,5 @@
 //! Golden files: `tests/golden/<language>/<sample>` and the outline that is expected of it in `<sample>.outline`.
-//! `UPDATE_EXPECT=1 cargo test -p syntax --test golden` writes the expected files: read them before a commit.
+//! `UPDATE_EXPECT=1 cargo test -p syntax golden` writes the expected files: read them before a commit.
 
 use std::fmt::Write as _;
 use std::fs;

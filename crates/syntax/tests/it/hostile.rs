@@ -1,32 +1,17 @@
 //! No text panics, hangs or gets past the bounds.
 
-use std::fs;
-use std::path::Path;
-use std::sync::OnceLock;
+use std::path::PathBuf;
+use std::sync::LazyLock;
 
 use proptest::prelude::*;
 use proptest::sample::{Index, select};
 use syntax::{Bounds, Language, Outline, Unparsed, added_errors, chunks, outline};
 
-const BOUNDS: Bounds = Bounds { bytes_max: 1 << 20, parse_ms_max: 5_000, items_max: 50, text_chars_max: 40 };
+use crate::samples;
 
-/// Every sample of a language with its text.
-fn samples() -> &'static Vec<(Language, String)> {
-    static SAMPLES: OnceLock<Vec<(Language, String)>> = OnceLock::new();
-    SAMPLES.get_or_init(|| {
-        let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden");
-        let folders = fs::read_dir(root).unwrap().map(|folder| folder.unwrap().path());
-        let paths = folders.flat_map(|folder| fs::read_dir(folder).unwrap()).map(|sample| sample.unwrap().path());
-        let mut texts: Vec<(Language, String)> = paths
-            .filter_map(|path| {
-                let text = fs::read_to_string(&path).unwrap();
-                Language::of(path.to_str().unwrap(), &text).map(|language| (language, text))
-            })
-            .collect();
-        texts.sort();
-        texts
-    })
-}
+static SAMPLES: LazyLock<Vec<(PathBuf, Language, String)>> = LazyLock::new(samples);
+
+const BOUNDS: Bounds = Bounds { bytes_max: 1 << 20, parse_ms_max: 5_000, items_max: 50, text_chars_max: 40 };
 
 /// Runs everything on a text and checks what comes back.
 fn run(language: Language, text: &str) -> Result<Outline, Unparsed> {
@@ -94,7 +79,7 @@ proptest! {
         sample in any::<Index>(),
         edits in prop::collection::vec((any::<Index>(), 0_usize..20, select(["", "(", "}", "\"", "\n", "é", "x", "/*", "'"].as_slice())), 1..6),
     ) {
-        let (language, text) = sample.get(samples());
+        let (_, language, text) = sample.get(&SAMPLES);
         let mut mutated = text.clone();
         for (at, length, insert) in edits {
             let start = mutated.floor_char_boundary(at.index(mutated.len() + 1));

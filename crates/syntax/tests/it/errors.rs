@@ -57,3 +57,14 @@ fn a_text_beyond_the_bounds_is_not_judged() {
     let bounds = Bounds { bytes_max: 5, ..BOUNDS };
     assert_eq!(added_errors(Language::Rust, None, "fn main( {", &bounds), Vec::new());
 }
+
+#[test]
+fn valid_code_with_macros_or_types_of_flow_is_not_refused() {
+    assert_eq!(added(Language::Cpp, None, "JNIEXPORT jint JNICALL f(int a) {\n  return a;\n}\n"), Vec::<String>::new());
+    assert_eq!(added(Language::C, None, "mi_export void f(int a) mi_attr;\n"), Vec::<String>::new());
+    let flow = "/** @flow strict */\nexport opaque type A: string = string;\nconst f = (a: ?number) => a;\n";
+    assert_eq!(added(Language::JavaScript, None, flow), Vec::<String>::new());
+    // What is wrong in any case still is.
+    assert_eq!(added(Language::C, None, "int f(int a) {\n  return a;\n"), ["2:12 missing `}`"]);
+    assert_eq!(added(Language::Cpp, None, "int a = ;\n"), ["1:7 unexpected `=`"]);
+}
