@@ -11,11 +11,14 @@ use super::{ReferenceEdge, Resolution, Source, Tree};
 /// Folders that `require` starts from.
 const LOADED: [&str; 3] = ["lib", "test", "spec"];
 
-/// The folders that files are loaded from.
+/// The folder that a file is loaded from, and the file.
+type Loaded = (Box<str>, Box<str>);
+
+/// The files that names stand for.
 #[derive(Default)]
 pub(super) struct Index {
     /// The files that `require` may mean, each with the folder that it is loaded from.
-    required: HashMap<Box<str>, Vec<(Box<str>, Box<str>)>>,
+    required: HashMap<Box<str>, Vec<Loaded>>,
     /// The files that a constant's path may mean: `shop/cart` for `app/models/shop/cart.rb`.
     constants: HashMap<Box<str>, Vec<Box<str>>>,
 }

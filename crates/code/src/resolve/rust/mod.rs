@@ -89,11 +89,13 @@ impl Index {
             let Some(qualifier) = reference.qualifier.as_deref().filter(|text| text.contains("::") || is_path(text)) else {
                 continue;
             };
-            if !seen.insert(qualifier) {
+            // `super` means something else in an inline module.
+            let places = self.places(source, &inline, reference.line);
+            if !seen.insert((qualifier, places.clone())) {
                 continue;
             }
             let segments: Vec<&str> = segments(qualifier);
-            for module in self.places(source, &inline, reference.line) {
+            for module in places {
                 let Meaning::File(file) = self.meaning(module, &segments) else { continue };
                 let path = self.files.path(file);
                 if path != source.path && targets.insert(file) {
