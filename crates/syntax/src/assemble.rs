@@ -12,6 +12,9 @@ use crate::{Bounds, Definition, DefinitionKind, Export, Import, ImportKind, Lang
 /// A path of more modules than this is cut.
 const MODULES_MAX: usize = 32;
 
+/// A head of more lines than this is cut.
+const HEAD_LINES_MAX: usize = 30;
+
 /// Makes the outline.
 pub(crate) fn assemble(language: Language, found: Found, text: &str, bounds: &Bounds, errors: u32) -> Outline {
     let mut is_cut = found.is_cut;
@@ -118,6 +121,23 @@ fn named_once(mut exports: Vec<(u32, Export)>) -> Vec<Export> {
     exports.into_iter().map(|(_, export)| export).filter(|export| names.insert(export.name.clone())).collect()
 }
 
+/// The first line; of a function also the lines that its parameters go on to.
+fn head(kind: DefinitionKind, whole: &str) -> &str {
+    let is_function = matches!(kind, DefinitionKind::Function | DefinitionKind::Method);
+    let mut depth = 0_isize;
+    let mut end = 0;
+    for line in whole.split_inclusive('\n').take(HEAD_LINES_MAX) {
+        end += line.len();
+        for byte in line.bytes() {
+            depth += isize::from(byte == b'(') - isize::from(byte == b')');
+        }
+        if !is_function || depth <= 0 {
+            break;
+        }
+    }
+    whole.get(..end).unwrap_or_default()
+}
+
 /// The head of a definition on one line: up to its body, else its first line.
 pub(crate) fn signature(one: &Defined, text: &str, marks: &Marks<'_>, bounds: &Bounds) -> String {
     let start = marks.after_attributes(one.whole.start);
@@ -125,7 +145,8 @@ pub(crate) fn signature(one: &Defined, text: &str, marks: &Marks<'_>, bounds: &B
     let body = one.body.filter(|body| *body > start);
     let raw = match body {
         Some(body) => Span { start, end: body }.text(text),
-        None => Span { start, end }.text(text).lines().next().unwrap_or_default(),
+        // Cut first: a definition can be as long as the text, on one line.
+        None => head(one.kind, clip(Span { start, end }.text(text), bounds.text_chars_max.saturating_mul(8))),
     };
     let mut folded = fold(raw, bounds.text_chars_max);
     let kept = folded.trim_end_matches([' ', '{', ':', ';', '=', ',']).trim_end_matches("=>").trim_end().len();

@@ -33,6 +33,9 @@ const DECLARING: [&str; 15] = [
 /// Nodes whose identifiers are names and neither called nor set.
 const NAMING: [&str; 6] = ["alias", "method", "setter", "singleton_method", "undef", "scope_resolution"];
 
+/// The number of blocks in each other that are searched for a variable. Only a text made for it has more.
+const SCOPES_MAX: usize = 64;
+
 /// Variables that can be seen in a part of the text.
 struct Scope<'a> {
     names: HashSet<&'a str>,
@@ -121,7 +124,7 @@ fn word<'a>(
 }
 
 fn is_variable(name: &str, scopes: &[Scope<'_>]) -> bool {
-    for scope in scopes.iter().rev() {
+    for scope in scopes.iter().rev().take(SCOPES_MAX) {
         if scope.names.contains(name) {
             return true;
         }

@@ -70,7 +70,10 @@ export default function create(name?: string) {
 
 export declare function ambient(a: number): string;
 
-function overloaded(a: string): void;
+function overloaded(
+  a: string,
+  b?: number,
+): void;
 function overloaded(a: unknown): void {
   let lazy = import('./lazy');
   type Local = import('./types').Thing;
