@@ -20,6 +20,8 @@ pub(super) struct Index {
     modules: Vec<Module>,
     by_folder: HashMap<Box<str>, usize>,
     by_path: HashMap<Box<str>, Vec<usize>>,
+    /// The replacements of each go.work.
+    workspaces: Vec<HashMap<Box<str>, Box<str>>>,
     /// The files of each folder, without tests, sorted.
     packages: HashMap<Box<str>, Vec<Box<str>>>,
 }
@@ -53,23 +55,21 @@ impl Index {
             index.by_folder.insert(folder.clone(), number);
             index.modules.push(Module { folder: folder.clone(), replacements: replacements(&text, folder), workspace: None });
         }
-        for (workspace, folder) in manifests.folders("go.work").iter().enumerate() {
+        for folder in manifests.folders("go.work") {
             let Some(text) = manifests.text(&child(folder, "go.work")) else { continue };
-            index.use_workspace(workspace, folder, &text);
+            index.use_workspace(folder, &text);
         }
         index
     }
 
-    fn use_workspace(&mut self, workspace: usize, folder: &str, text: &str) {
-        let replaced = replacements(text, folder);
+    fn use_workspace(&mut self, folder: &str, text: &str) {
+        let workspace = self.workspaces.len();
+        self.workspaces.push(replacements(text, folder));
         for used in entries(text, "use").filter_map(|used| join(folder, unquoted(used))) {
             let Some(module) = self.by_folder.get(used.as_str()).and_then(|number| self.modules.get_mut(*number)) else {
                 continue;
             };
             module.workspace = Some(workspace);
-            for (path, target) in &replaced {
-                module.replacements.insert(path.clone(), target.clone());
-            }
         }
     }
 
@@ -91,7 +91,7 @@ impl Index {
         let prefixes = std::iter::successors(Some(import), |path| path.rsplit_once('/').map(|(before, _)| before));
         for prefix in prefixes {
             let rest = import.get(prefix.len()..).unwrap_or_default().trim_start_matches('/');
-            if let Some(target) = module.and_then(|module| module.replacements.get(prefix)) {
+            if let Some(target) = module.and_then(|module| self.replacement(module, prefix)) {
                 return self.package(target, rest, Resolution::Exact, edges);
             }
             let Some(numbers) = self.by_path.get(prefix) else { continue };
@@ -109,6 +109,12 @@ impl Index {
             return;
         }
         edges.external(import);
+    }
+
+    /// The folder that replaces a module path. That of the workspace comes first.
+    fn replacement<'a>(&'a self, module: &'a Module, path: &str) -> Option<&'a str> {
+        let workspace = module.workspace.and_then(|number| self.workspaces.get(number));
+        workspace.and_then(|replaced| replaced.get(path)).or_else(|| module.replacements.get(path)).map(|target| &**target)
     }
 
     /// Whether a build of `own` uses the module of this number.

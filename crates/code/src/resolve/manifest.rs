@@ -13,6 +13,10 @@ use super::path::{base, extension};
 const MANIFESTS_MAX: usize = 2_000;
 /// A longer manifest is not read.
 const MANIFEST_BYTES_MAX: usize = 1 << 20;
+/// The bytes of all manifests together. What is kept of them takes several times as much memory.
+const TOTAL_BYTES_MAX: usize = 32 << 20;
+/// A longer text in a list is no path and no pattern.
+const STRING_BYTES_MAX: usize = 1024;
 
 /// The names of manifests that are looked for in every folder with sources.
 const NAMES: [&str; 13] = [
@@ -44,6 +48,7 @@ pub(super) struct Manifests<'a> {
     /// The folders of each manifest name, outermost first.
     folders: BTreeMap<&'static str, Vec<Box<str>>>,
     left: Cell<usize>,
+    bytes_left: Cell<usize>,
     read: RefCell<HashSet<Box<str>>>,
 }
 
@@ -63,7 +68,13 @@ impl<'a> Manifests<'a> {
                 }
             }
         }
-        Self { tree, folders: found, left: Cell::new(MANIFESTS_MAX), read: RefCell::default() }
+        Self {
+            tree,
+            folders: found,
+            left: Cell::new(MANIFESTS_MAX),
+            bytes_left: Cell::new(TOTAL_BYTES_MAX),
+            read: RefCell::default(),
+        }
     }
 
     /// The folders that hold a manifest of this name, outermost first.
@@ -74,6 +85,7 @@ impl<'a> Manifests<'a> {
     pub(super) fn text(&self, path: &str) -> Option<String> {
         self.left.set(self.left.get().checked_sub(1)?);
         let text = self.tree.read(path).filter(|text| text.len() <= MANIFEST_BYTES_MAX)?;
+        self.bytes_left.set(self.bytes_left.get().checked_sub(text.len())?);
         self.read.borrow_mut().insert(path.into());
         Some(text)
     }
@@ -134,10 +146,11 @@ fn string_end(text: &str) -> usize {
     text.len()
 }
 
-/// The strings of a JSON list, up to a limit.
+/// The strings of a JSON list, up to a limit. Long ones are left out.
 pub(super) fn strings(value: Option<&Value>, items_max: usize) -> Vec<String> {
     let list = value.and_then(Value::as_array).into_iter().flatten();
-    list.filter_map(Value::as_str).take(items_max).map(str::to_owned).collect()
+    let short = list.filter_map(Value::as_str).filter(|text| text.len() <= STRING_BYTES_MAX);
+    short.take(items_max).map(str::to_owned).collect()
 }
 
 #[cfg(test)]

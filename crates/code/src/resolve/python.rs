@@ -112,24 +112,19 @@ impl Index {
         let top = dotted.split('.').next().unwrap_or_default();
         let is_standard = STANDARD.contains(&top);
         let roots = self.roots.get(top).map_or(&[][..], Vec::as_slice);
-        let mut best: (u8, Vec<String>) = (u8::MAX, Vec::new());
-        for (root, kind) in roots {
-            let rank = self.rank(file, root, *kind);
-            // The standard library shadows a folder of the same name, except next to the script that runs.
-            if rank > best.0 || is_standard && rank > 1 {
-                continue;
+        // The standard library shadows a folder of the same name, except next to the script that runs.
+        for rank in if is_standard { 0..2 } else { 0..4 } {
+            let mut found: Vec<String> = Vec::new();
+            for (root, _) in roots.iter().filter(|(root, kind)| self.rank(file, root, *kind) == rank) {
+                match named(tree, root, dotted, name) {
+                    Some(Module::File(path)) if !found.contains(&path) => found.push(path),
+                    _ => {}
+                }
             }
-            let Some(Module::File(path)) = named(tree, root, dotted, name) else { continue };
-            if rank < best.0 {
-                best = (rank, Vec::new());
+            if !found.is_empty() {
+                let is_sure = rank < 3 && !(is_standard && dotted == top);
+                return edges.candidates(found, if is_sure { Resolution::Exact } else { Resolution::Heuristic });
             }
-            if !best.1.contains(&path) {
-                best.1.push(path);
-            }
-        }
-        let is_sure = best.0 <= 2 && !(is_standard && dotted == top);
-        if !best.1.is_empty() {
-            return edges.candidates(best.1, if is_sure { Resolution::Exact } else { Resolution::Heuristic });
         }
         if is_standard {
             return edges.external(top);

@@ -1,6 +1,6 @@
 //! Ruby: `require_relative` names a file, `require` one below a `lib` folder, and a constant the file that Zeitwerk would load for it.
 
-use std::collections::{BTreeSet, HashMap, HashSet};
+use std::collections::{HashMap, HashSet};
 
 use syntax::ImportKind;
 
@@ -10,13 +10,15 @@ use super::{ReferenceEdge, Resolution, Source, Tree};
 
 /// Folders that `require` starts from.
 const LOADED: [&str; 3] = ["lib", "test", "spec"];
-/// The number of such folders.
-const ROOTS_MAX: usize = 256;
 
-/// The folders that files are loaded from.
+/// The folder that a file is loaded from, and the file.
+type Loaded = (Box<str>, Box<str>);
+
+/// The files that names stand for.
 #[derive(Default)]
 pub(super) struct Index {
-    roots: BTreeSet<Box<str>>,
+    /// The files that `require` may mean, each with the folder that it is loaded from.
+    required: HashMap<Box<str>, Vec<Loaded>>,
     /// The files that a constant's path may mean: `shop/cart` for `app/models/shop/cart.rb`.
     constants: HashMap<Box<str>, Vec<Box<str>>>,
 }
@@ -26,10 +28,9 @@ impl Index {
         let mut index = Self::default();
         for file in files {
             let root = folders(file).filter(|folder| LOADED.contains(&base(folder))).last();
-            if let Some(root) = root.filter(|_| index.roots.len() < ROOTS_MAX) {
-                if !index.roots.contains(root) {
-                    index.roots.insert(root.into());
-                }
+            let path = root.and_then(|root| below(file, root)).and_then(|path| path.strip_suffix(".rb"));
+            if let (Some(root), Some(path)) = (root, path) {
+                index.required.entry(path.into()).or_default().push((root.into(), file.clone()));
             }
             let constant = autoloaded(file).and_then(|path| path.strip_suffix(".rb"));
             if let Some(constant) = constant {
@@ -53,15 +54,15 @@ impl Index {
     }
 
     fn required(&self, tree: &dyn Tree, file: &str, path: &str, edges: &mut Edges<'_>) {
-        let roots = self.roots.iter().map(|root| &**root).chain([""]);
-        let found: Vec<(&str, String)> = roots.filter_map(|root| Some((root, file_at(tree, root, path)?))).collect();
+        let loaded = self.required.get(path.strip_suffix(".rb").unwrap_or(path)).map_or(&[][..], Vec::as_slice);
         // The `lib` folder of the file's own gem comes before those of others.
-        let own: Vec<_> = found.iter().filter(|(root, _)| !root.is_empty() && below(file, parent(root)).is_some()).collect();
-        let nearest = own.iter().max_by_key(|(root, _)| root.len());
-        match nearest {
-            Some((_, path)) => edges.exact(path.clone()),
-            None if found.is_empty() => edges.external(path.split('/').next().unwrap_or(path)),
-            None => edges.candidates(found.into_iter().map(|(_, path)| path).collect(), Resolution::Heuristic),
+        let own = loaded.iter().filter(|(root, _)| below(file, parent(root)).is_some()).max_by_key(|(root, _)| root.len());
+        let others: Vec<Box<str>> = loaded.iter().map(|(_, path)| path.clone()).collect();
+        match (own, file_at(tree, "", path)) {
+            (Some((_, path)), _) => edges.exact(path.clone()),
+            (None, Some(path)) if others.is_empty() => edges.heuristic(path),
+            (None, None) if others.is_empty() => edges.external(path.split('/').next().unwrap_or(path)),
+            (None, _) => edges.candidates(others, Resolution::Heuristic),
         }
     }
 

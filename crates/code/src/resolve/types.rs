@@ -2,6 +2,7 @@
 //! to the files of those of its types that the file visibly uses, and such an edge is a guess. So is a use of a type of the same
 //! package, which needs no import.
 
+use std::cell::Cell;
 use std::collections::HashSet;
 
 use syntax::{Import, ImportKind, Language};
@@ -13,6 +14,8 @@ use super::{ReferenceEdge, Resolution, Source};
 
 /// The number of files that one import of a package leads to.
 const PACKAGE_FILES_MAX: usize = 64;
+/// The number of imports of a file that are compared with all names that it uses.
+const PACKAGES_MAX: usize = 200;
 
 /// The types of a tree. The languages of one virtual machine share theirs.
 #[derive(Default)]
@@ -42,7 +45,7 @@ impl Index {
 
     pub(super) fn imports(&self, source: &Source<'_>, edges: &mut Edges<'_>) {
         let names = self.names(source);
-        let used = used(source.outline);
+        let scope = Scope { names, used: used(source.outline), packages_left: Cell::new(PACKAGES_MAX) };
         let package = package_of(source.outline);
         // Scala and C# also read a path from the packages around it.
         let is_relative = matches!(source.language, Some(Language::Scala | Language::CSharp));
@@ -57,12 +60,12 @@ impl Index {
             let path = dotted(&import.path);
             if import.names.is_empty() {
                 edges.at(number, None);
-                import_one(names, import, &whole(path.clone()), &used, edges);
+                self::import(&scope, import, &whole(path.clone()), edges);
             }
             for (name, imported) in import.names.iter().enumerate() {
                 edges.at(number, Some(name));
                 let name = if imported.name == "*" { path.clone() } else { format!("{path}.{}", imported.name) };
-                import_one(names, import, &whole(name), &used, edges);
+                self::import(&scope, import, &whole(name), edges);
             }
         }
     }
@@ -125,12 +128,20 @@ fn local_names(import: &Import) -> Vec<&str> {
     import.names.iter().map(|name| name.alias.as_deref().unwrap_or(&name.name)).collect()
 }
 
-fn import_one(names: &Names, import: &Import, path: &str, used: &HashSet<&str>, edges: &mut Edges<'_>) {
+/// What the imports of one file are compared with.
+struct Scope<'a> {
+    names: &'a Names,
+    used: HashSet<&'a str>,
+    packages_left: Cell<usize>,
+}
+
+fn import(scope: &Scope<'_>, import: &Import, path: &str, edges: &mut Edges<'_>) {
+    let names = scope.names;
     let package = [".*", "._", ".given"].iter().find_map(|end| path.strip_suffix(end));
     let is_wildcard = import.kind == ImportKind::Wildcard || package.is_some();
     let path = package.unwrap_or(path);
     if names.has_package(path) {
-        return import_package(names, path, used, edges);
+        return import_package(scope, path, edges);
     }
     // The members of a type: `import static a.B.*`.
     let files = if is_wildcard { names.files(path) } else { names.longest(path) };
@@ -142,8 +153,11 @@ fn import_one(names: &Names, import: &Import, path: &str, used: &HashSet<&str>, 
 }
 
 /// An import of a whole package.
-fn import_package(names: &Names, package: &str, used: &HashSet<&str>, edges: &mut Edges<'_>) {
-    let mut found: Vec<&str> = used.iter().flat_map(|name| names.files(&format!("{package}.{name}"))).collect();
+fn import_package(scope: &Scope<'_>, package: &str, edges: &mut Edges<'_>) {
+    let left = scope.packages_left.get();
+    scope.packages_left.set(left.saturating_sub(1));
+    let used = scope.used.iter().filter(|_| left > 0);
+    let mut found: Vec<&str> = used.flat_map(|name| scope.names.files(&format!("{package}.{name}"))).collect();
     found.sort_unstable();
     found.dedup();
     found.truncate(PACKAGE_FILES_MAX);

@@ -4,7 +4,10 @@
 mod cargo;
 mod modules;
 
-use syntax::{Import, ImportKind};
+use std::cell::OnceCell;
+use std::collections::{HashMap, HashSet};
+
+use syntax::{Import, ImportKind, Outline};
 
 use self::cargo::Packages;
 use self::modules::{Facts, Files, Inline, Modules, declared_name, find_alone, plain};
@@ -59,20 +62,20 @@ impl Index {
     }
 
     pub(super) fn imports(&self, tree: &dyn Tree, source: &Source<'_>, edges: &mut Edges<'_>) {
-        let inline = Inline::new(source.outline);
+        let scope = Scope { inline: Inline::new(source.outline), outline: source.outline, names: OnceCell::new() };
         for (number, import) in source.outline.imports.iter().enumerate() {
             if import.kind == ImportKind::Module {
                 edges.at(number, None);
-                self.declared(tree, source, &inline, import, edges);
+                self.declared(tree, source, &scope.inline, import, edges);
                 continue;
             }
             if import.names.is_empty() {
                 edges.at(number, None);
-                self.used(source, &inline, import, None, edges);
+                self.used(source, &scope, import, None, edges);
             }
             for (name, imported) in import.names.iter().enumerate() {
                 edges.at(number, Some(name));
-                self.used(source, &inline, import, Some(&imported.name), edges);
+                self.used(source, &scope, import, Some(&imported.name), edges);
             }
         }
     }
@@ -81,20 +84,21 @@ impl Index {
     pub(super) fn references(&self, source: &Source<'_>) -> Vec<ReferenceEdge> {
         let inline = Inline::new(source.outline);
         let mut found: Vec<ReferenceEdge> = Vec::new();
-        let mut seen = std::collections::HashSet::new();
+        let (mut seen, mut targets) = (HashSet::new(), HashSet::new());
         for (number, reference) in (0..).zip(&source.outline.references) {
             let Some(qualifier) = reference.qualifier.as_deref().filter(|text| text.contains("::") || is_path(text)) else {
                 continue;
             };
-            if !seen.insert(qualifier) {
+            // `super` means something else in an inline module.
+            let places = self.places(source, &inline, reference.line);
+            if !seen.insert((qualifier, places.clone())) {
                 continue;
             }
             let segments: Vec<&str> = segments(qualifier);
-            for module in self.places(source, &inline, reference.line) {
+            for module in places {
                 let Meaning::File(file) = self.meaning(module, &segments) else { continue };
                 let path = self.files.path(file);
-                let is_known = path == source.path || found.iter().any(|edge| *edge.target == *path);
-                if !is_known {
+                if path != source.path && targets.insert(file) {
                     found.push(ReferenceEdge { reference: number, target: path.into(), resolution: Resolution::Exact });
                 }
             }
@@ -118,14 +122,14 @@ impl Index {
     }
 
     /// `use x;`
-    fn used(&self, source: &Source<'_>, inline: &Inline<'_>, import: &Import, name: Option<&str>, edges: &mut Edges<'_>) {
+    fn used(&self, source: &Source<'_>, scope: &Scope<'_>, import: &Import, name: Option<&str>, edges: &mut Edges<'_>) {
         let mut path = segments(&import.path);
         path.extend(name.filter(|name| !matches!(*name, "self" | "*")));
-        let places = self.places(source, inline, import.line);
+        let places = self.places(source, &scope.inline, import.line);
         let mut meanings: Vec<Meaning> = Vec::new();
         for module in &places {
             let meaning = match self.meaning(*module, &path) {
-                Meaning::Nothing => self.in_scope(source, *module, &path),
+                Meaning::Nothing => self.in_scope(scope, *module, &path),
                 meaning => meaning,
             };
             if !meanings.contains(&meaning) {
@@ -201,18 +205,12 @@ impl Index {
     }
 
     /// A path that begins with a name of the file: a definition of its own, or another import. Old code begins at the crate's root.
-    fn in_scope(&self, source: &Source<'_>, module: u32, path: &[&str]) -> Meaning {
+    fn in_scope(&self, scope: &Scope<'_>, module: u32, path: &[&str]) -> Meaning {
         let Some(first) = path.first() else { return Meaning::Nothing };
-        if source.outline.definitions.iter().any(|definition| definition.name == *first) {
-            return Meaning::Own;
-        }
-        for import in source.outline.imports.iter().filter(|import| import.kind != ImportKind::Module) {
-            let whole = segments(&import.path);
-            let alias = |name: &syntax::Imported| name.alias.as_deref().unwrap_or(&name.name) == *first;
-            let is_it = if import.names.is_empty() { whole.last() == Some(first) } else { import.names.iter().any(alias) };
-            if is_it && whole.first() != Some(first) {
-                return self.meaning(module, &whole);
-            }
+        match scope.names().get(first) {
+            Some(None) => return Meaning::Own,
+            Some(Some(import)) => return self.meaning(module, &segments(&import.path)),
+            None => {}
         }
         let root = self.modules.all.get(module as usize).map(|module| module.root);
         match root.and_then(|root| self.modules.child(root, first)) {
@@ -232,6 +230,33 @@ impl Index {
             (None, Some(&"crate")) => Meaning::Nothing,
             (None, Some(name)) => Meaning::External((*name).to_owned()),
         }
+    }
+}
+
+/// The names that a file knows, made when one is asked for.
+struct Scope<'a> {
+    inline: Inline<'a>,
+    outline: &'a Outline,
+    names: OnceCell<HashMap<&'a str, Option<&'a Import>>>,
+}
+
+impl<'a> Scope<'a> {
+    /// Each name with its import, or with nothing if the file defines it.
+    fn names(&self) -> &HashMap<&'a str, Option<&'a Import>> {
+        self.names.get_or_init(|| {
+            let mut names = HashMap::new();
+            for import in self.outline.imports.iter().filter(|import| import.kind != ImportKind::Module) {
+                let whole = segments(&import.path);
+                let aliases = import.names.iter().map(|name| name.alias.as_deref().unwrap_or(&name.name));
+                let last = whole.last().copied().filter(|_| import.names.is_empty());
+                // `use a::a;` does not explain `a`.
+                for name in aliases.chain(last).filter(|name| whole.first() != Some(name)) {
+                    names.insert(name, Some(import));
+                }
+            }
+            names.extend(self.outline.definitions.iter().map(|definition| (definition.name.as_str(), None)));
+            names
+        })
     }
 }
 

@@ -10,6 +10,8 @@ use crate::resolve::path::{base, child, join, parent, stem};
 
 /// The number of modules that are kept.
 const MODULES_MAX: usize = 500_000;
+/// The number of inline modules of one file.
+const INLINE_MAX: usize = 1_000;
 
 /// A module: its file, and its place in the tree of one crate.
 pub(super) struct Module {
@@ -157,7 +159,7 @@ impl Modules {
 
     fn add_inline(&mut self, module: u32, file: u32, inline: &[(Box<str>, Option<usize>)]) -> Vec<u32> {
         let mut numbers: Vec<u32> = Vec::with_capacity(inline.len());
-        for (name, around) in inline {
+        for (name, around) in inline.iter().take(MODULES_MAX.saturating_sub(self.all.len())) {
             let around = around.and_then(|number| numbers.get(number)).copied().unwrap_or(module);
             let number = self.add_child(around, name, file);
             numbers.push(number);
@@ -223,7 +225,8 @@ impl<'a> Inline<'a> {
             let is_declared = || declared.contains(&(plain(&definition.name), definition.end_line));
             definition.kind == DefinitionKind::Module && !is_declared()
         };
-        Self((0..).zip(&outline.definitions).filter(|(_, definition)| is_inline(definition)).collect())
+        let modules = (0..).zip(&outline.definitions).filter(|(_, definition)| is_inline(definition));
+        Self(modules.take(INLINE_MAX).collect())
     }
 
     /// The names of the inline modules around a line, from the outermost.

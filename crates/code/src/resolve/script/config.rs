@@ -1,6 +1,7 @@
 //! `tsconfig.json`: `paths`, `baseUrl`, `extends` and `references`. The chain of `extends` is bounded, and a circle in it ends.
 
 use std::collections::HashMap;
+use std::rc::Rc;
 
 use serde_json::Value;
 
@@ -13,6 +14,10 @@ use crate::resolve::path::{base, below, child, folders, join, parent};
 const CHAIN_MAX: usize = 32;
 /// The number of entries of a list that are kept.
 const ITEMS_MAX: usize = 512;
+/// The number of targets that one name may have.
+const TARGETS_MAX: usize = 16;
+/// The number of targets of all configurations together.
+const TOTAL_TARGETS_MAX: usize = 200_000;
 
 /// What a configuration says about imports, with everything it inherits.
 #[derive(Clone, Default)]
@@ -36,6 +41,11 @@ pub(super) struct Mapping {
 }
 
 impl Mapping {
+    /// Whether it is for names of the project only: not for every name, and not for a package that is installed somewhere.
+    pub(super) fn is_specific(&self) -> bool {
+        !self.before.is_empty() && !self.targets.iter().any(|target| target.contains("node_modules"))
+    }
+
     /// The paths that an import means.
     pub(super) fn targets<'a>(&'a self, import: &'a str) -> Option<impl Iterator<Item = String> + 'a> {
         let star = match &self.after {
@@ -54,7 +64,7 @@ pub(super) struct Configs {
 
 impl Configs {
     pub(super) fn new(manifests: &Manifests<'_>, packages: &Packages) -> Self {
-        let mut loader = Loader { manifests, packages, raw: HashMap::new() };
+        let mut loader = Loader { manifests, packages, raw: HashMap::new(), targets_left: TOTAL_TARGETS_MAX };
         let mut by_folder = HashMap::new();
         for name in ["tsconfig.json", "jsconfig.json"] {
             for folder in manifests.folders(name) {
@@ -108,8 +118,12 @@ impl Config {
 struct Loader<'a> {
     manifests: &'a Manifests<'a>,
     packages: &'a Packages,
-    raw: HashMap<String, Option<Value>>,
+    raw: HashMap<String, Option<Rc<Value>>>,
+    targets_left: usize,
 }
+
+/// The file that says `paths`, and its folder.
+type Paths = Option<(String, Rc<Value>)>;
 
 impl Loader<'_> {
     fn load(&mut self, path: &str) -> Config {
@@ -117,28 +131,21 @@ impl Loader<'_> {
         let mut config = Config { folder, ..Config::default() };
         let mut paths = None;
         self.apply(path, &mut config, &mut paths, &mut Vec::new(), &mut 0);
-        if let Some((folder, paths)) = paths {
+        if let Some((folder, raw)) = paths {
             let start = config.base.clone().unwrap_or(folder);
-            config.mappings = mappings(&paths, &start, &config.folder);
+            config.mappings = mappings(option(&raw, "paths"), &start, &config.folder, &mut self.targets_left);
         }
         config
     }
 
     /// Adds what a file says to what it inherits. `around` are the files that extend it.
-    fn apply(
-        &mut self,
-        path: &str,
-        config: &mut Config,
-        paths: &mut Option<(String, Value)>,
-        around: &mut Vec<String>,
-        steps: &mut usize,
-    ) {
+    fn apply(&mut self, path: &str, config: &mut Config, paths: &mut Paths, around: &mut Vec<String>, steps: &mut usize) {
         *steps += 1;
         if *steps > CHAIN_MAX || around.iter().any(|known| known == path) {
             return;
         }
         let manifests = self.manifests;
-        let raw = self.raw.entry(path.to_owned()).or_insert_with(|| manifests.json(path)).clone();
+        let raw = self.raw.entry(path.to_owned()).or_insert_with(|| manifests.json(path).map(Rc::new)).clone();
         let Some(raw) = raw else { return };
         around.push(path.to_owned());
         let extends = match raw.get("extends") {
@@ -151,13 +158,11 @@ impl Loader<'_> {
             }
         }
         around.pop();
-        let options = raw.get("compilerOptions");
-        let option = |name: &str| options.and_then(|options| options.get(name));
-        if let Some(start) = option("baseUrl").and_then(Value::as_str) {
+        if let Some(start) = option(&raw, "baseUrl").and_then(Value::as_str) {
             config.base = place(parent(path), start, &config.folder);
         }
-        if let Some(found) = option("paths").filter(|found| found.is_object()) {
-            *paths = Some((parent(path).to_owned(), found.clone()));
+        if option(&raw, "paths").is_some_and(Value::is_object) {
+            *paths = Some((parent(path).to_owned(), Rc::clone(&raw)));
         }
         // `include` and `files` of an inherited file are relative to that file: too rare to follow here.
         if parent(path) == config.folder {
@@ -203,10 +208,16 @@ fn place(folder: &str, path: &str, outermost: &str) -> Option<String> {
     }
 }
 
-fn mappings(paths: &Value, start: &str, outermost: &str) -> Vec<Mapping> {
+fn option<'a>(raw: &'a Value, name: &str) -> Option<&'a Value> {
+    raw.get("compilerOptions")?.get(name)
+}
+
+fn mappings(paths: Option<&Value>, start: &str, outermost: &str, left: &mut usize) -> Vec<Mapping> {
     let mut found = Vec::new();
-    for (pattern, targets) in paths.as_object().into_iter().flatten().take(ITEMS_MAX) {
-        let targets = strings(Some(targets), 16).iter().filter_map(|target| place(start, target, outermost)).collect();
+    for (pattern, targets) in paths.and_then(Value::as_object).into_iter().flatten().take(ITEMS_MAX) {
+        let targets = strings(Some(targets), TARGETS_MAX.min(*left));
+        *left -= targets.len();
+        let targets = targets.iter().filter_map(|target| place(start, target, outermost)).collect();
         let (before, after) = match pattern.split_once('*') {
             Some((before, after)) => (before.to_owned(), Some(after.to_owned())),
             None => (pattern.clone(), None),

@@ -14,7 +14,7 @@ const JAVASCRIPT_FIRST: &[&str] = &[
 /// The sources that an extension of build output may stand for.
 const SOURCES: &[(&str, &[&str])] = &[
     (".js", &[".ts", ".tsx", ".d.ts", ".jsx"]),
-    (".jsx", &[".tsx", ".d.ts"]),
+    (".jsx", &[".tsx", ".ts", ".d.ts"]),
     (".mjs", &[".mts", ".d.mts"]),
     (".cjs", &[".cts", ".d.cts"]),
 ];

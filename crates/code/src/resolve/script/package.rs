@@ -1,6 +1,7 @@
 //! `package.json`: the packages of a tree, which of them belong to a workspace, and the file that an import of one means.
 
 use std::collections::HashMap;
+use std::sync::OnceLock;
 
 use serde_json::Value;
 
@@ -24,7 +25,9 @@ pub(super) struct Package {
     /// The entries without `exports`, the sources first.
     entries: Vec<Box<str>>,
     /// Dependencies that are folders of the tree.
-    links: Vec<(Box<str>, Box<str>)>,
+    links: HashMap<Box<str>, Box<str>>,
+    /// The entry of the whole package, for JavaScript and for TypeScript: the import that is seen most, and the dearest to find.
+    main: [OnceLock<Option<Found>>; 2],
 }
 
 /// The packages of a tree.
@@ -80,8 +83,7 @@ impl Packages {
         if let Some(own) = own.filter(|own| own.name.as_deref() == Some(name)) {
             return vec![own];
         }
-        let mut links = own.iter().flat_map(|own| own.links.iter());
-        let linked = links.find(|(linked, _)| **linked == *name).and_then(|(_, folder)| self.by_folder.get(folder));
+        let linked = own.and_then(|own| own.links.get(name)).and_then(|folder| self.by_folder.get(folder));
         let members = || self.members.get(name).into_iter().flatten();
         let numbers: Vec<_> = linked.into_iter().chain(members().filter(|_| linked.is_none())).collect();
         numbers.into_iter().filter_map(|number| self.all.get(*number)).collect()
@@ -93,23 +95,33 @@ impl Package {
         let text = |name: &str| value.get(name).and_then(Value::as_str).map(Box::from);
         let name = text("name");
         let entries = ["source", "module", "main", "types", "typings"].into_iter().filter_map(text).collect();
-        let mut links = Vec::new();
+        let mut links = HashMap::new();
         for kind in ["dependencies", "devDependencies", "peerDependencies", "optionalDependencies"] {
             for (name, version) in value.get(kind).and_then(Value::as_object).into_iter().flatten() {
                 let path = version
                     .as_str()
                     .and_then(|version| ["file:", "link:", "portal:"].iter().find_map(|prefix| version.strip_prefix(prefix)));
                 if let Some(target) = path.and_then(|path| join(folder, path)) {
-                    links.push((name.as_str().into(), target.into()));
+                    links.insert(name.as_str().into(), target.into());
                 }
             }
         }
         let mut taken = |name: &str| value.get_mut(name).map(Value::take).filter(|value| !value.is_null());
-        Self { folder: folder.into(), name, exports: taken("exports"), imports: taken("imports"), entries, links }
+        let (exports, imports) = (taken("exports"), taken("imports"));
+        Self { folder: folder.into(), name, exports, imports, entries, links, main: Default::default() }
     }
 
     /// The file that an import of this package, or of a path in it, means.
     pub(super) fn entry(&self, lookup: Lookup<'_>, path: &str) -> Option<Found> {
+        let [script, typescript] = &self.main;
+        let main = if lookup.is_typescript { typescript } else { script };
+        match path.is_empty() {
+            true => main.get_or_init(|| self.find(lookup, "")).clone().filter(|(file, _)| lookup.tree.has_file(file)),
+            false => self.find(lookup, path),
+        }
+    }
+
+    fn find(&self, lookup: Lookup<'_>, path: &str) -> Option<Found> {
         if let Some(exports) = &self.exports {
             let key = if path.is_empty() { ".".to_owned() } else { format!("./{path}") };
             let targets = targets(exports, &key)?;

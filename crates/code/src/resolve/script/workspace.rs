@@ -10,6 +10,8 @@ use crate::resolve::path::{below, child, folder_and_above};
 
 /// The number of patterns of one workspace.
 const PATTERNS_MAX: usize = 64;
+/// The number of workspaces around a folder that are asked.
+const AROUND_MAX: usize = 8;
 
 /// The patterns of each folder that declares a workspace.
 pub(super) struct Workspaces {
@@ -39,9 +41,9 @@ impl Workspaces {
 
     /// Whether a folder is a member of a workspace, or declares one.
     pub(super) fn has(&self, folder: &str) -> bool {
-        folder_and_above(folder).any(|root| {
-            let Some(patterns) = self.patterns.get(root) else { return false };
-            let Some(rest) = below(folder, root) else { return folder == root };
+        let around = folder_and_above(folder).filter_map(|root| self.patterns.get_key_value(root));
+        around.take(AROUND_MAX).any(|(root, patterns)| {
+            let Some(rest) = below(folder, root) else { return *folder == **root };
             let is_listed = |pattern: &String| !pattern.starts_with('!') && glob::matches(pattern, rest);
             let is_excluded = |pattern: &String| pattern.strip_prefix('!').is_some_and(|pattern| glob::matches(pattern, rest));
             rest.is_empty() || patterns.iter().any(is_listed) && !patterns.iter().any(is_excluded)
