@@ -1,4 +1,5 @@
-//! Compares two texts line by line, with the algorithm that git uses by default.
+//! Compares two texts line by line, with the algorithm that git uses by default. Very long texts are compared within a time, and can then
+//! have more changed lines than in git.
 
 use std::fmt::Write as _;
 use std::ops::Range;
@@ -13,7 +14,7 @@ const CONTEXT: u32 = 3;
 const BINARY_PROBE: usize = 8_000;
 
 /// Lines of both sides that are compared without a look at the clock.
-const MAX_EXACT: usize = 20_000;
+const MAX_EXACT: usize = 50_000;
 /// How long one comparison of more lines may take until the rest counts as replaced.
 const MAX_TIME: Duration = Duration::from_millis(500);
 

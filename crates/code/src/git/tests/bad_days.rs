@@ -215,10 +215,10 @@ fn a_small_tree_cannot_stand_for_endless_paths() {
     let fixture = some_commits(1);
     let blob = fixture.git(&["rev-parse", "HEAD:file"]);
     // Each level has two entries for the same folder below, so that the paths double with each level.
-    let mut tree = fixture.git_with(&["mktree"], &format!("100644 blob {}\tfile\n", blob.trim()));
+    let mut tree = fixture.git_with(&["mktree"], format!("100644 blob {}\tfile\n", blob.trim()));
     for _ in 0..40 {
         let id = tree.trim();
-        tree = fixture.git_with(&["mktree"], &format!("040000 tree {id}\ta\n040000 tree {id}\tb\n"));
+        tree = fixture.git_with(&["mktree"], format!("040000 tree {id}\ta\n040000 tree {id}\tb\n"));
     }
     let commit = fixture.git(&["commit-tree", "-p", "HEAD", "-m", "Bomb", tree.trim()]);
     fixture.git(&["update-ref", "HEAD", commit.trim()]);
