@@ -158,7 +158,9 @@ impl<'p> Search<'p> {
         let (Some(old), Some(new)) = (self.content(reader, old)?, self.content(reader, new)?) else {
             return Ok((Vec::new(), pieces));
         };
-        Ok(split(&lines::hunks(&old, &new), pieces))
+        let (hunks, is_coarse) = lines::hunks(&old, &new);
+        self.is_partial |= is_coarse;
+        Ok(split(&hunks, pieces))
     }
 
     fn content(&mut self, reader: &mut Reader<'_>, side: Side) -> Read<Option<Rc<Vec<u8>>>> {

@@ -61,6 +61,7 @@ pub(super) fn described(reader: &mut Reader<'_>, changes: &[Changed]) -> Read<(V
                 None
             }
         };
+        reader.spend(change.path.len() + change.from.as_ref().map_or(0, |from| from.len()));
         described.push(with_lines(change, lines));
     }
     Ok((described, is_partial))

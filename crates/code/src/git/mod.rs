@@ -167,6 +167,12 @@ mod boundary {
     use super::*;
 
     #[test]
+    fn a_repository_can_be_shared_between_threads() {
+        fn is_shared<T: Send + Sync>() {}
+        is_shared::<Repository>();
+    }
+
+    #[test]
     fn a_panic_of_the_reader_is_an_error() {
         let folder = tempfile::tempdir().unwrap();
         for name in ["objects", "refs"] {

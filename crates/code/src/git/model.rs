@@ -97,7 +97,7 @@ pub struct LogFilter {
 pub struct Bounds {
     /// Commits of a page.
     pub commits: usize,
-    /// Bytes of decompressed objects.
+    /// Bytes of decompressed objects and of the paths in the answer.
     pub bytes: u64,
     /// Time. It is checked between objects.
     pub wall: Duration,
@@ -118,7 +118,7 @@ pub enum Content {
     Binary(u64),
     /// It is larger than 16 MiB. Its size in bytes.
     TooLarge(u64),
-    /// The text. Bytes that are not UTF-8 are replaced.
+    /// The text. Bytes that are not UTF-8 are replaced. The text of a symbolic link is its target.
     Text(String),
 }
 

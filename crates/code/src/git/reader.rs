@@ -14,6 +14,8 @@ use super::model::Bounds;
 
 /// The largest blob that is read.
 pub(super) const MAX_BLOB: u64 = 16 << 20;
+/// The largest tree that is read: some hundred thousand entries.
+const MAX_TREE: usize = 8 << 20;
 /// More parents than this are not looked at.
 const MAX_PARENTS: usize = 256;
 /// The commits that are remembered.
@@ -124,6 +126,11 @@ impl<'r> Reader<'r> {
         if in_time && self.bytes_left > 0 { Ok(()) } else { Err(Failure::OverBudget) }
     }
 
+    /// Counts bytes that are kept besides the objects. A small tree can stand for very many long paths.
+    pub(super) fn spend(&mut self, bytes: usize) {
+        self.bytes_left = self.bytes_left.saturating_sub(bytes as u64);
+    }
+
     /// Reads an object of `kind` into `buffer`.
     fn fetch(&mut self, id: &gix::oid, kind: Kind, buffer: &mut Vec<u8>) -> Read<()> {
         self.check()?;
@@ -136,8 +143,11 @@ impl<'r> Reader<'r> {
         let found = found.ok_or_else(|| Failure::damaged("missing object", id))?;
         let (is_kind, length) = (found.kind == kind, found.data.len());
         buffer.truncate(length);
-        self.bytes_left = self.bytes_left.saturating_sub(length as u64);
-        if is_kind { Ok(()) } else { Err(Failure::damaged("unexpected kind of object", id)) }
+        self.spend(length);
+        if !is_kind {
+            return Err(Failure::damaged("unexpected kind of object", id));
+        }
+        if kind == Kind::Tree && length > MAX_TREE { Err(Failure::damaged("too large a tree", id)) } else { Ok(()) }
     }
 
     /// A commit's place in the graph.

@@ -12,7 +12,9 @@ use super::reader::{Failure, Read, Reader, Side};
 
 /// The deepest folder that is looked at.
 const MAX_DEPTH: usize = 128;
-/// The most files of one comparison. The rest of a larger one is left out.
+/// The longest path that is looked at.
+const MAX_PATH: usize = 4_096;
+/// The most files and folders of one comparison. The rest of a larger one is left out.
 const MAX_DELTAS: usize = 20_000;
 /// The most answers that are remembered.
 const MAX_REMEMBERED: usize = 16_384;
@@ -42,13 +44,18 @@ pub(super) fn compare(reader: &mut Reader<'_>, old: Option<ObjectId>, new: Optio
         if old == new {
             continue;
         }
-        if depth > MAX_DEPTH || deltas.list.len() > MAX_DELTAS {
+        if depth > MAX_DEPTH {
             deltas.is_partial = true;
             continue;
         }
         let (old, new) = (reader.entries(old.as_deref())?, reader.entries(new.as_deref())?);
         for (name, old, new) in paired(old, new) {
+            if folder.len() + name.len() > MAX_PATH || folders.len() + deltas.list.len() >= MAX_DELTAS {
+                deltas.is_partial = true;
+                continue;
+            }
             let path = joined(&folder, &name);
+            reader.spend(path.len());
             let folder_of = |side: Option<Side>| side.filter(|side| side.mode.is_tree()).map(|side| side.id);
             if folder_of(old).is_some() || folder_of(new).is_some() {
                 folders.push((path, depth + 1, folder_of(old), folder_of(new)));

@@ -209,3 +209,24 @@ fn a_hostile_tree_neither_panics_nor_escapes() {
     assert!(repository.text_at("../../escape", commit.trim()).is_err());
     let _ = repository.history("a", None, &Bounds::default()).unwrap();
 }
+
+#[test]
+fn a_small_tree_cannot_stand_for_endless_paths() {
+    let fixture = some_commits(1);
+    let blob = fixture.git(&["rev-parse", "HEAD:file"]);
+    // Each level has two entries for the same folder below, so that the paths double with each level.
+    let mut tree = fixture.git_with(&["mktree"], format!("100644 blob {}\tfile\n", blob.trim()));
+    for _ in 0..40 {
+        let id = tree.trim();
+        tree = fixture.git_with(&["mktree"], format!("040000 tree {id}\ta\n040000 tree {id}\tb\n"));
+    }
+    let commit = fixture.git(&["commit-tree", "-p", "HEAD", "-m", "Bomb", tree.trim()]);
+    fixture.git(&["update-ref", "HEAD", commit.trim()]);
+    let bounds = Bounds { bytes: 8 << 20, ..Bounds::default() };
+    let repository = fixture.open();
+    let page = repository.log(&LogFilter { bounds, ..LogFilter::default() }).unwrap();
+    assert!(page.commits[0].is_partial && page.commits[0].changes.len() <= 1_000);
+    let history = repository.history("file", None, &bounds).unwrap();
+    assert!(history.is_partial || history.commits.iter().any(|commit| commit.is_partial));
+    assert_eq!(repository.text_at(&("a/b/".repeat(20) + "file"), commit.trim()).unwrap(), Content::Text(lines("text", 10)));
+}

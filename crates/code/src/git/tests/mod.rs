@@ -57,6 +57,15 @@ impl Fixture {
         self.git_in(&self.tree, arguments)
     }
 
+    /// Runs git with `input`.
+    fn git_with(&self, arguments: &[&str], input: impl AsRef<[u8]>) -> String {
+        let file = self.home.join("input");
+        std::fs::write(&file, input).unwrap();
+        let output = self.command(&self.tree, arguments).stdin(std::fs::File::open(&file).unwrap()).output().unwrap();
+        assert!(output.status.success(), "git {arguments:?}: {}", String::from_utf8_lossy(&output.stderr));
+        String::from_utf8(output.stdout).unwrap()
+    }
+
     fn write(&self, path: &str, text: impl AsRef<[u8]>) {
         let path = self.tree.join(path);
         std::fs::create_dir_all(path.parent().unwrap()).unwrap();
@@ -82,11 +91,7 @@ impl Fixture {
 
     /// Adds commits from a stream of `git fast-import`, which is much faster than one command for each.
     fn import(&self, stream: &[u8]) {
-        let file = self.home.join("stream");
-        std::fs::write(&file, stream).unwrap();
-        let input = std::fs::File::open(&file).unwrap();
-        let output = self.command(&self.tree, &["fast-import", "--quiet", "--force"]).stdin(input).output().unwrap();
-        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        self.git_with(&["fast-import", "--quiet", "--force"], stream);
         self.git(&["reset", "-q", "--hard"]);
     }
 
