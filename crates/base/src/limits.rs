@@ -3,6 +3,10 @@
 //! [`Limits`] holds the limits that an operator can change; the others are constants. A number that only tunes one algorithm is defined
 //! next to that algorithm.
 
+mod code;
+
+pub use code::*;
+
 /// The limits that an operator can change (`toolcrib.toml`, section `[limits]`).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Limits {

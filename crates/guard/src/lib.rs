@@ -49,7 +49,7 @@ pub use policies::{Explanation, Modelling, NotSaved, Policies, Policy, Subject, 
 pub use rate::UnderWay;
 pub use record::OpenRecord;
 pub use refusal::Refusal;
-pub use sessions::{NewSession, OpenedSession, Session, SessionOutcome, SessionState, Sessions};
+pub use sessions::{NewSession, OpenSession, OpenedSession, Session, SessionOutcome, SessionState, Sessions};
 pub use spec::{Capability, Effect, Spec};
 pub use store::Change;
 pub use sweep::Swept;

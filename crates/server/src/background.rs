@@ -39,6 +39,19 @@ pub(crate) async fn record_counted(state: &Shared, until_now: bool) {
     }
 }
 
+/// Indexes code and makes its vectors until `stopping` turns true. Caches are written at the end.
+pub(crate) async fn index_code(state: Shared, mut stopping: watch::Receiver<bool>) {
+    let code = &state.services.code;
+    tokio::select! {
+        () = code.run() => {}
+        _ = stopping.wait_for(|stopping| *stopping) => {}
+    }
+    let code = std::sync::Arc::clone(code);
+    if let Err(error) = tokio::task::spawn_blocking(move || code.stop()).await {
+        tracing::error!(%error, "writing the caches of code failed");
+    }
+}
+
 /// Removes expired credentials and data beyond its retention time every hour until `stopping` turns true, first shortly after the
 /// start. A failure is retried an hour later.
 pub(crate) async fn sweep_hourly(state: Shared, mut stopping: watch::Receiver<bool>) {

@@ -43,6 +43,16 @@ struct DeliveryLabels {
     outcome: &'static str,
 }
 
+/// The size of the code that this node has loaded.
+#[derive(Default)]
+struct CodeGauges {
+    projects: Gauge,
+    files: Gauge,
+    indexed: Gauge,
+    passages: Gauge,
+    waiting: Gauge,
+}
+
 /// The metrics of one server. It counts calls as a subscriber of the hook bus.
 pub(crate) struct Metrics {
     registry: Registry,
@@ -55,6 +65,7 @@ pub(crate) struct Metrics {
     hook_panics: Counter,
     embed_waiting: Gauge<i64, std::sync::atomic::AtomicI64>,
     embed_failures: Counter,
+    code: CodeGauges,
     refusals: Family<RefusalLabels, Counter>,
     connections: Gauge<i64, std::sync::atomic::AtomicI64>,
     turned_away: Counter,
@@ -84,6 +95,12 @@ impl Metrics {
         registry.register("hook_panics", "Panics of hook bus subscribers", hook_panics.clone());
         registry.register("embed_texts_waiting", "Texts waiting to be embedded by this node", embed_waiting.clone());
         registry.register("embed_failures", "Failures of the embedding endpoint", embed_failures.clone());
+        let code = CodeGauges::default();
+        registry.register("code_projects", "Projects whose code is loaded on this node", code.projects.clone());
+        registry.register("code_files", "Files of loaded projects", code.files.clone());
+        registry.register("code_files_indexed", "Files of loaded projects that are indexed", code.indexed.clone());
+        registry.register("code_passages", "Passages of loaded projects that keywords find", code.passages.clone());
+        registry.register("code_passages_waiting", "Passages of loaded projects waiting to be embedded", code.waiting.clone());
         registry.register("call_seconds", "Duration of tool calls", call_seconds.clone());
         registry.register("door_refusals", "Requests refused before they became calls", refusals.clone());
         registry.register("connections", "Open connections", connections.clone());
@@ -101,6 +118,7 @@ impl Metrics {
             hook_panics,
             embed_waiting,
             embed_failures,
+            code,
             refusals,
             connections,
             turned_away,
@@ -121,6 +139,17 @@ impl Metrics {
     /// Sets the number of texts waiting to be embedded.
     pub(crate) fn embed_waiting(&self, texts: u64) {
         self.embed_waiting.set(i64::try_from(texts).unwrap_or(i64::MAX));
+    }
+
+    /// Sets the size of the loaded code.
+    pub(crate) fn code(&self, figures: &code::CodeFigures) {
+        let code::CodeFigures { projects, files, indexed, passages, waiting } = *figures;
+        let set = |gauge: &Gauge, number: u64| gauge.set(i64::try_from(number).unwrap_or(i64::MAX));
+        set(&self.code.projects, projects);
+        set(&self.code.files, files);
+        set(&self.code.indexed, indexed);
+        set(&self.code.passages, passages);
+        set(&self.code.waiting, waiting);
     }
 
     /// Counts a webhook delivery.

@@ -69,7 +69,7 @@ impl Server {
         let (stop, stopping) = watch::channel(false);
         let metrics = Arc::new(Metrics::new());
         // Before anything is created, so that a failed start does not count as the first one.
-        let indexes = embedding::indexes(&config, &folder, metrics.embed_failures(), stopping.clone()).await?;
+        let (indexes, code) = embedding::indexes(&config, &folder, metrics.embed_failures(), stopping.clone()).await?;
         let listener = listen::bind(config.listen).map_err(|error| cannot_listen(config.listen, &error))?;
         let first_start = first_start::ensure_default_org(&guard, config.first_root.as_deref()).await?.is_some();
         let address = listener.local_addr().map_err(Error::internal)?;
@@ -80,6 +80,7 @@ impl Server {
             clock: config.clock.clone(),
             request_state_key: master.key.derive("request-state"),
             indexes: Arc::new(indexes),
+            code: Arc::new(code),
             changes: Changes::default(),
         };
         let around = Surroundings { folder: &folder, local_url: &local_url, metrics, stopping: stopping.clone() };
@@ -92,6 +93,7 @@ impl Server {
         background.start("cleanup", background::sweep_hourly(Arc::clone(&state), stopping.clone()));
         background.start("late records", late_records(Arc::clone(&state), stopping.clone()));
         background.start("embedder", embedding::run(Arc::clone(&state), stopping.clone()));
+        background.start("code index", background::index_code(Arc::clone(&state), stopping.clone()));
         let every = Duration::from_secs(u64::from(config.audit_checkpoint_minutes) * 60);
         if !every.is_zero() {
             let work = checkpoints::write_regularly(Arc::clone(&state), every, stopping.clone());

@@ -56,6 +56,8 @@ pub struct Services {
     pub request_state_key: [u8; 32],
     /// The indexes for search by keywords and by meaning.
     pub indexes: Arc<Indexes>,
+    /// The code of all projects: files, indexes and history.
+    pub code: Arc<code::Codebases>,
     /// Notifies subscribers that a list or a resource has changed.
     pub changes: Changes,
 }

@@ -1,5 +1,6 @@
 //! Sessions: one agent's run in a project, with its own key.
 
+mod open;
 pub(crate) mod sql;
 
 use std::sync::Arc;
@@ -14,6 +15,8 @@ use crate::access::Access;
 use crate::audit::Event;
 use crate::keys::{keep_for_session, mint_for_session};
 use crate::tenants::start_of;
+
+pub use open::OpenSession;
 
 /// The outcome of a session, as judged by its opener.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -19,6 +19,9 @@ pub(crate) const LIST: &str = "SELECT id, project_id, agent_id, agent_label, wor
          CASE WHEN ended_at IS NOT NULL THEN 'ended' WHEN expires_at <= ?7 THEN 'expired' ELSE 'open' END)
      ORDER BY created_at DESC, id DESC LIMIT ?4";
 
+pub(crate) const OPEN_IN_PROJECT: &str = "SELECT id, agent_id, agent_label, work_type, created_at FROM sessions
+     WHERE org_id = ?1 AND project_id = ?2 AND ended_at IS NULL AND expires_at > ?3 ORDER BY created_at DESC, id DESC LIMIT ?4";
+
 pub(crate) const END: &str = "UPDATE sessions SET ended_at = ?3, outcome = ?4 WHERE org_id = ?1 AND id = ?2 AND ended_at IS NULL";
 
 pub(crate) const REVOKE_KEYS: &str =

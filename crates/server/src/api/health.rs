@@ -106,6 +106,7 @@ impl Readiness {
     )
 )]
 async fn metrics(State(state): State<Shared>, _: MayReadMetrics) -> Result<impl IntoResponse> {
+    state.metrics.code(&state.services.code.figures());
     let text = state.metrics.text().map_err(Error::internal)?;
     Ok(([(header::CONTENT_TYPE, OPEN_METRICS)], text))
 }

@@ -24,7 +24,8 @@ mod wire;
 use std::sync::Arc;
 
 use base::Result;
-use base::limits::QUERY_VECTOR_CACHE_MAX;
+use base::limits::{CODE_INDEX_BYTES_MAX, QUERY_VECTOR_CACHE_MAX};
+use code::{Codebases, CodebasesConfig};
 use knowledge::{Indexes, IndexesConfig};
 use prometheus_client::metrics::counter::Counter;
 use search::embed::{Cached, Embedder, MiniLm};
@@ -37,13 +38,13 @@ use endpoint::Endpoint;
 pub use endpoint::{ask_embedder, remote_embedder};
 pub(crate) use queue::run;
 
-/// The indexes of this server, with one embedder for all orgs and with keyword caches in the data folder.
+/// The indexes of this server: of what agents know, and of code. One embedder serves all orgs, and caches are in the data folder.
 pub(crate) async fn indexes(
     config: &Config,
     folder: &DataFolder,
     failures: Counter,
     stopping: watch::Receiver<bool>,
-) -> Result<Indexes> {
+) -> Result<(Indexes, Codebases)> {
     let embedder: Arc<dyn Embedder> = match &config.embed_endpoint {
         Some(named) => {
             let endpoint = Endpoint::connect(named, Some(folder), failures, Some(stopping)).await?;
@@ -52,7 +53,15 @@ pub(crate) async fn indexes(
         }
         None => Arc::new(Cached::new(MiniLm::bundled()?, QUERY_VECTOR_CACHE_MAX)),
     };
-    let config =
-        IndexesConfig { folder: Some(folder.cache().join("words")), ..IndexesConfig::new(embedder, config.clock.clone()) };
-    Ok(Indexes::new(config))
+    let words = Some(folder.cache().join("words"));
+    let indexes =
+        Indexes::new(IndexesConfig { folder: words, ..IndexesConfig::new(Arc::clone(&embedder), config.clock.clone()) });
+    let codebases = Codebases::new(CodebasesConfig {
+        folder: Some(folder.cache().join("code")),
+        clock: config.clock.clone(),
+        embedder,
+        questions: Arc::clone(&indexes.questions),
+        bytes_max: CODE_INDEX_BYTES_MAX,
+    });
+    Ok((indexes, codebases))
 }

@@ -119,7 +119,7 @@ impl From<knowledge::Triplet> for Triplet {
 }
 
 /// Parses a time argument.
-fn time(parameter: &str, text: Option<&str>) -> Result<Option<Timestamp>> {
+pub(crate) fn time(parameter: &str, text: Option<&str>) -> Result<Option<Timestamp>> {
     let read = |text| {
         let message = format!("`{parameter}` is not a time; use a form like 2026-11-16T12:00:00Z");
         Timestamp::parse_rfc3339(text).ok_or_else(|| Error::invalid(parameter, message))

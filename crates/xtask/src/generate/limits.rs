@@ -1,4 +1,4 @@
-//! Generates `docs/limits.md` from `crates/base/src/limits.rs`. Each doc comment there becomes a row of a table.
+//! Generates `docs/limits.md` from `crates/base/src/limits.rs` and the files below it. Each doc comment there becomes a row of a table.
 
 use std::fmt::Write;
 
@@ -73,7 +73,8 @@ pub(super) fn reference() -> Result<String> {
         let _ = writeln!(text, "| `{name}` | {} | {comment} |", product(value));
     }
     text.push_str(FIXED);
-    for (comment, line) in documented(constants) {
+    let code = std::fs::read_to_string(root().join("crates/base/src/limits/code.rs"))?;
+    for (comment, line) in documented(constants).chain(documented(&code)) {
         let Some((name, rest)) = line.strip_prefix("pub const ").and_then(|rest| rest.split_once(':')) else {
             continue;
         };
