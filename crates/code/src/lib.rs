@@ -6,7 +6,12 @@
 //! This crate does not know the wire format, permissions or other orgs: it sees one org's rows and one project's root.
 
 mod files;
+mod history;
 mod path;
 
 pub use files::{FILE_BYTES_MAX, Files, Read, Replaced, Root, Seen, Sha256, Stamp, Stat, StoredFile, stored_files};
+pub use history::{
+    At, Before, Blame, BlameSpan, ChangeSource, ChangeType, Diff, History, HistoryFilter, NewContent, Noticed, Past,
+    RollbackOutcome, RolledBack, Settled, Version, Within, Writer, Written,
+};
 pub use path::{CodePath, is_temporary};

@@ -1,0 +1,1 @@
+//! History on both engines.
