@@ -3,7 +3,7 @@
 use base::{Error, Result};
 use store::{OrgStore, params};
 
-use super::{History, Version, delta, sql};
+use super::{ChangeType, History, Version, delta, sql};
 use crate::files::{FILE_BYTES_MAX, Sha256, unpack};
 
 /// Versions from one whole content to the next.
@@ -20,11 +20,18 @@ impl<R: AsRef<OrgStore>> History<R> {
         store::compute(self.rows().org(), move || rebuild(chain, digest)).await?.map(Some)
     }
 
-    /// The content of a version as another one is compared with it: nothing, if the file did not exist. `None` if it is not kept.
-    pub(super) async fn state_of(&self, version: Option<&Version>) -> Result<Option<State>> {
-        match version {
-            Some(version) if version.exists() => Ok(self.content_of(version).await?.map(Some)),
-            _ => Ok(Some(None)),
+    /// The file in a version. `None` if its content is not kept.
+    pub(super) async fn state_of(&self, version: &Version) -> Result<Option<State>> {
+        if version.exists() { Ok(self.content_of(version).await?.map(Some)) } else { Ok(Some(None)) }
+    }
+
+    /// The file before `version`, where `before` is the version before it. `None` if that is not known.
+    pub(super) async fn state_before(&self, version: &Version, before: Option<&Version>) -> Result<Option<State>> {
+        match before {
+            Some(before) => self.state_of(before).await,
+            // History begins with a change of a file that was already there.
+            None if version.change != ChangeType::Create => Ok(None),
+            None => Ok(Some(None)),
         }
     }
 }

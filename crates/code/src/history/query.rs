@@ -174,10 +174,8 @@ impl<R: AsRef<OrgStore>> History<R> {
             1 => None,
             number => self.at(&version.path, At::Number(number - 1)).await?,
         };
-        let (old, new) = (self.state_of(before.as_ref()).await?, self.state_of(Some(version)).await?);
-        // The first version of a file that existed before says nothing about what was there.
-        let is_unknown = before.is_none() && version.sha256_before.is_some();
-        let (Some(old), Some(new), false) = (old, new, is_unknown) else { return Ok(Diff::NotKept) };
+        let (old, new) = (self.state_before(version, before.as_ref()).await?, self.state_of(version).await?);
+        let (Some(old), Some(new)) = (old, new) else { return Ok(Diff::NotKept) };
         let path = version.path.clone();
         store::compute(self.rows().org(), move || unified(&path, old.as_deref(), new.as_deref(), bytes_max)).await
     }
@@ -242,7 +240,7 @@ mod tests {
         let of = |old: Option<&str>, new: Option<&str>, max| unified(&path, old.map(str::as_bytes), new.map(str::as_bytes), max);
         let expected = "--- a/src/a.rs\n+++ b/src/a.rs\n@@ -1,2 +1,2 @@\n one\n-two\n+2\n\\ No newline at end of file\n";
         assert_eq!(of(Some("one\ntwo\n"), Some("one\n2"), 1_000), Diff::Text { text: expected.to_owned(), is_cut: false });
-        let Diff::Text { text, is_cut } = of(None, Some("one\ntwo\n"), 50) else { panic!() };
+        let Diff::Text { text, is_cut } = of(None, Some("one\ntwo\n"), 49) else { panic!() };
         assert_eq!((&*text, is_cut), ("--- /dev/null\n+++ b/src/a.rs\n@@ -0,0 +1,2 @@\n", true));
         assert_eq!(of(Some("a"), Some("a"), 50), Diff::Text { text: String::new(), is_cut: false });
         assert_eq!(unified(&path, Some(b"\xff"), Some(b"a"), 50), Diff::Binary);

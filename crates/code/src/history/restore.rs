@@ -79,8 +79,9 @@ impl History<Change> {
         number: i64,
         reason: Option<String>,
     ) -> Result<Option<Version>> {
+        let path = &self.files.real(path).await?;
         let version = self.at(path, At::Number(number)).await?.ok_or_else(|| no_version(path, number))?;
-        let Some(wanted) = self.state_of(Some(&version)).await? else {
+        let Some(wanted) = self.state_of(&version).await? else {
             let words = format!("the content of version {number} of `{}` is not kept; choose another", shown(path.as_str()));
             return Err(Error::new(Kind::Conflict, words));
         };
@@ -135,21 +136,18 @@ impl History<Change> {
                 return Ok(RollbackOutcome::Conflict);
             }
             let (current, seen) = self.look(path).await?;
-            let original = versions.first().filter(|version| version.number < first);
-            let Some(original) = self.state_of(original).await? else { return Ok(RollbackOutcome::NotKept) };
             let state = match &current {
                 Read::File { bytes, .. } => Some(bytes.clone()),
                 Read::Missing => None,
                 _ => return Ok(RollbackOutcome::NotKept),
             };
-            let wanted = match self.reverted(writer, first, &versions, state).await? {
-                Ok(wanted) => wanted,
+            let (wanted, is_original) = match self.reverted(writer, first, &versions, state).await? {
+                Ok(reverted) => reverted,
                 Err(outcome) => return Ok(outcome),
             };
             if is_same(&current, &wanted) {
                 return Ok(RollbackOutcome::Unchanged);
             }
-            let is_original = wanted == original;
             match self.put(author, path, wanted, Some(seen), reason.clone()).await {
                 Ok(Some(Written { version, .. })) if is_original => return Ok(RollbackOutcome::Restored(version)),
                 Ok(Some(Written { version, .. })) => return Ok(RollbackOutcome::Reverted(version)),
@@ -162,28 +160,30 @@ impl History<Change> {
         Ok(RollbackOutcome::Conflict)
     }
 
-    /// `state` without what `writer` wrote: consecutive versions of the writer are undone together, the newest first.
+    /// `state` without what `writer` wrote, and whether it is as before the first of its writes. Consecutive versions of the writer
+    /// are undone together, the newest first.
     async fn reverted(
         &self,
         writer: &Writer,
         first: i64,
         versions: &[Version],
         mut state: State,
-    ) -> Result<std::result::Result<State, RollbackOutcome>> {
-        let mut end = versions.len();
+    ) -> Result<std::result::Result<(State, bool), RollbackOutcome>> {
+        let (mut end, mut is_original) = (versions.len(), false);
         while let Some((place, last)) = versions.iter().enumerate().take(end).rfind(|(_, version)| is_of(writer, first, version))
         {
             let start = versions.iter().take(place + 1).rposition(|version| !is_of(writer, first, version));
             let before = start.and_then(|start| versions.get(start));
-            let (Some(base), Some(undone)) = (self.state_of(Some(last)).await?, self.state_of(before).await?) else {
-                return Ok(Err(RollbackOutcome::NotKept));
-            };
-            let merged = store::compute(self.rows().org(), move || undo(&base, state, undone)).await?;
-            let Some(merged) = merged else { return Ok(Err(RollbackOutcome::Conflict)) };
-            state = merged;
+            let brought = versions.get(start.map_or(0, |start| start + 1)).unwrap_or(last);
+            let (base, undone) = (self.state_of(last).await?, self.state_before(brought, before).await?);
+            let (Some(base), Some(undone)) = (base, undone) else { return Ok(Err(RollbackOutcome::NotKept)) };
+            let merged =
+                store::compute(self.rows().org(), move || undo(&base, state, &undone).map(|state| (state == undone, state)));
+            let Some(merged) = merged.await? else { return Ok(Err(RollbackOutcome::Conflict)) };
+            (is_original, state) = merged;
             end = start.map_or(0, |start| start + 1);
         }
-        Ok(Ok(state))
+        Ok(Ok((state, is_original)))
     }
 
     /// Gives a file a state, if it still is as it was seen.
@@ -207,11 +207,11 @@ fn is_of(writer: &Writer, first: i64, version: &Version) -> bool {
 }
 
 /// `state` with the change from `base` to `undone`. `None` if the two touch each other.
-fn undo(base: &State, state: State, undone: State) -> Option<State> {
+fn undo(base: &State, state: State, undone: &State) -> Option<State> {
     if state == *base {
-        return Some(undone);
+        return Some(undone.clone());
     }
-    if undone == *base || state == undone {
+    if undone == base || state == *undone {
         return Some(state);
     }
     let merged = merge::merge(base.as_ref()?, state.as_ref()?, undone.as_ref()?)?;

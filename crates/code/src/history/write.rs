@@ -191,8 +191,11 @@ impl History<Change> {
     /// A kill before this is on disk loses nothing: the next look at the file finds its content. So no write waits for it.
     async fn mark_done(&self, path: &CodePath, id: FileVersionId) {
         let (project, path) = (self.project, path.clone());
-        if let Err(error) = self.rows.note(move |tx| settle(tx, &project, &path, &id, true)).await {
-            tracing::warn!(%error, "a version stays in progress until the next look at its file");
+        match self.rows.note(move |tx| settle(tx, &project, &path, &id, true)).await {
+            Ok(true) => (),
+            // Another node looked at the disk before the rename.
+            Ok(false) => tracing::warn!(version = %id, "a version was settled by another node while it was written"),
+            Err(error) => tracing::warn!(%error, "a version stays in progress until the next look at its file"),
         }
     }
 }

@@ -1,1 +1,0 @@
-//! History on both engines.
