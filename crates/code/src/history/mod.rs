@@ -38,7 +38,8 @@ pub use settle::Settled;
 pub use version::{ChangeSource, ChangeType, Version};
 pub use write::{NewContent, Written};
 
-/// The history of one project's files.
+/// The history of one project's files. It is kept under the real paths of files: ask [`Files::real`] first where a path may lead
+/// through a symbolic link.
 #[derive(Clone)]
 pub struct History<R = OrgStore> {
     rows: R,

@@ -102,9 +102,7 @@ impl History<Change> {
             if order.content.is_none() && seen == Seen::Missing {
                 return Ok(None);
             }
-            let Some((plan, current)) = self.record(&order, &check, known, current, seen).await? else { continue };
-            let Some(version) = plan.tip().cloned() else { return Err(Error::internal("a plan has no version")) };
-            let before = if let Read::File { bytes, .. } = current { Some(bytes) } else { None };
+            let Some(Written { version, before }) = self.record(&order, &check, known, current, seen).await? else { continue };
             let root = match &self.files {
                 Files::Disk(root) if version.state == State::InProgress => Arc::clone(root),
                 _ => return Ok(Some(Written { version, before })),
@@ -138,7 +136,7 @@ impl History<Change> {
         known: Known,
         current: Read,
         seen: Seen,
-    ) -> Result<Option<(Plan, Read)>> {
+    ) -> Result<Option<Written>> {
         let is_as_known = Side::of_read(&current, &seen).is(known.tip.as_ref());
         let tip_content = match &known.tip {
             Some(tip) if !is_as_known => self.content_of(tip).await?,
@@ -185,7 +183,11 @@ impl History<Change> {
             }
             Ok(true)
         });
-        Ok(is_committed.await?.then(|| (planned.0.clone(), current)))
+        if !is_committed.await? {
+            return Ok(None);
+        }
+        let version = planned.0.tip().cloned().ok_or_else(|| Error::internal("a plan has no version"))?;
+        Ok(Some(Written { version, before: if let Read::File { bytes, .. } = current { Some(bytes) } else { None } }))
     }
 
     /// A kill before this is on disk loses nothing: the next look at the file finds its content. So no write waits for it.
@@ -203,9 +205,7 @@ impl History<Change> {
 impl<R: AsRef<OrgStore>> History<R> {
     /// What is at the real path `path` now.
     pub(super) async fn look(&self, path: &CodePath) -> Result<(Read, Seen)> {
-        let read = self.files.read(self.rows(), &self.project, path, FILE_BYTES_MAX).await?;
-        let path = path.clone();
-        on_disk(move || Seen::of(&path, &read).map(|seen| (read, seen))).await
+        self.files.look(self.rows(), &self.project, path).await
     }
 
     pub(super) async fn newest(&self, path: &CodePath) -> Result<Vec<Version>> {

@@ -10,6 +10,24 @@ use super::super::{ChangeSource, ChangeType, NewContent, Past};
 use super::*;
 use crate::files::{Sha256, stored_files};
 
+/// Changes whose audit entry cannot be written.
+#[expect(clippy::disallowed_methods, reason = "a domain test takes the role that guard has in the server")]
+fn refusing(project: &Project) -> Change {
+    struct Refusing;
+
+    impl store::Seal for Refusing {
+        fn check(&self, _: &mut store::OrgTx<'_, '_>) -> Result<()> {
+            Ok(())
+        }
+
+        fn apply(&self, _: &mut store::OrgTx<'_, '_>) -> Result<()> {
+            Err(Error::new(Kind::NotPermitted, "no"))
+        }
+    }
+
+    project.history.rows.sealed_by(Arc::new(Refusing))
+}
+
 testkit::both_engines! {
     async fn a_write_is_a_version(engine: Engine) {
         for project in [Project::on_disk(engine).await, Project::in_rows(engine).await] {
@@ -119,6 +137,28 @@ testkit::both_engines! {
         project.write("one", "a", "1\n2\n").await;
         assert_eq!(project.content("a", 1).await, "1\n");
         assert_eq!(project.content("a", 2).await, "1\n2\n");
+    }
+
+    async fn a_file_that_is_too_large_is_replaced_and_not_kept(engine: Engine) {
+        let project = Project::on_disk(engine).await;
+        let size = crate::FILE_BYTES_MAX as u64 + 1;
+        fs::File::create(project.file("a")).unwrap().set_len(size).unwrap();
+        let checks = |before: Option<&[u8]>| if before.is_some() { Err(Error::internal("it was read")) } else { Ok(()) };
+        let written = project.history.write(&author("one"), new("a", "1"), checks).await.unwrap();
+        assert_eq!((written.before, written.version.number, written.version.lines_added), (None, 2, None));
+        let first = project.versions(None).await.remove(1);
+        assert_eq!((first.is_kept(), first.sha256_after, first.size), (false, None, i64::try_from(size).ok()));
+        assert_eq!(project.now("a").await.unwrap(), "1");
+    }
+
+    /// The audit entry and the version are one transaction, and a caller that may no longer write touches no file.
+    async fn a_refused_seal_touches_no_file(engine: Engine) {
+        let project = Project::on_disk(engine).await;
+        project.write("one", "a", "old").await;
+        let history = History { rows: refusing(&project), ..project.history.clone() };
+        assert_eq!(history.write(&author("two"), new("a", "new"), |_| Ok(())).await.unwrap_err().kind(), Kind::NotPermitted);
+        assert_eq!((project.now("a").await.unwrap(), project.versions(None).await.len()), ("old".to_owned(), 1));
+        assert_eq!(project.history.settle().await.unwrap(), crate::Settled::default());
     }
 
     async fn a_link_has_the_history_of_its_file(engine: Engine) {
