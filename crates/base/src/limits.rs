@@ -278,6 +278,8 @@ pub const WEBHOOK_EVENTS_MAX: usize = 50;
 pub const WEBHOOK_URL_CHARS_MAX: usize = 2_000;
 /// Bytes of a receiver's answer that the server reads before it reuses the connection.
 pub const WEBHOOK_ANSWER_BYTES_MAX: usize = 16 * 1024;
+/// Calls, newest first, whose durations one answer about performance covers.
+pub const PERFORMANCE_CALLS_MAX: u64 = 200_000;
 /// How long finished calls are listed. The audit trail and the cost figures are kept longer.
 pub const TASKS_KEPT_MS: i64 = 7 * 24 * 60 * 60 * 1_000;
 /// Longest observation, about thirty pages. Anything longer is a document.
@@ -298,6 +300,18 @@ pub const REPORT_ROWS_MAX: u32 = 100_000;
 pub const REPORT_COMPARED_MAX: i64 = 2_000;
 /// Groups of near duplicates in a report.
 pub const REPORT_GROUPS_MAX: usize = 10;
+/// Longest text of a decision. Reasons belong into its reasoning.
+pub const DECISION_CHARS_MAX: usize = 10_000;
+/// Longest reasoning of a decision, about fifteen pages. With everything else it fits into an observation.
+pub const DECISION_REASONING_CHARS_MAX: usize = 50_000;
+/// Alternatives of one decision.
+pub const DECISION_ALTERNATIVES_MAX: usize = 50;
+/// Longest alternative of a decision.
+pub const DECISION_ALTERNATIVE_CHARS_MAX: usize = 500;
+/// Largest context of a decision as JSON.
+pub const DECISION_CONTEXT_BYTES_MAX: usize = 64 * 1024;
+/// Decisions that are searched for a text in one page. A longer search continues on the next page.
+pub const DECISIONS_LOOK_MAX: usize = 5_000;
 /// Hits of a search in memory or the graph when the caller sets no limit.
 pub const HITS_DEFAULT: u32 = 10;
 /// Most hits of a memory search on the management API.

@@ -69,8 +69,10 @@ impl Principal {
 pub struct ProjectView {
     /// The project.
     pub id: ProjectId,
-    /// Whether it has a directory of code.
-    pub has_root: bool,
+    /// Its directory of code, if it has one.
+    pub root: Option<Arc<str>>,
+    /// Whether it has code: a directory, or files that were written through the tools.
+    pub has_code: bool,
     /// Whether memory is on.
     pub memory_enabled: bool,
     /// Whether the graph is on.

@@ -42,7 +42,7 @@ pub async fn governance(options: &GovernanceOptions) -> Result<Report> {
     let [ping_us, recorded_us] = turns.medians();
     let details = format!("{recorded_us:.1} µs for a no-op with access checks and audit entry, {ping_us:.1} µs for a ping");
     let added = turns.median(|[ping, recorded]| recorded - ping);
-    report.add("access checks and audit per call", added, "µs", details, Aim::AtMost(210.0, "≤ 210 µs"));
+    report.add("access checks and audit per call", added, "µs", details, Aim::AtMost(80.0, "≤ 80 µs"));
 
     // The policies apply only to the other tool, so the no-op costs the same before and after.
     let over_no_op = async || {

@@ -6,8 +6,12 @@
 //! This crate does not know the wire format, permissions or other orgs: it sees one org's rows and one project's root.
 
 mod files;
+#[expect(dead_code, unused_imports, reason = "the index uses it next")]
+mod find;
+pub mod git;
 mod history;
 mod path;
+mod resolve;
 
 pub use files::{FILE_BYTES_MAX, Files, Read, Replaced, Root, Seen, Sha256, Stamp, Stat, StoredFile, stored_files};
 pub use history::{
@@ -15,3 +19,4 @@ pub use history::{
     RollbackOutcome, RolledBack, Settled, Version, Within, Writer, Written,
 };
 pub use path::{CodePath, is_temporary};
+pub use resolve::Resolution;

@@ -105,7 +105,11 @@ impl Guard {
 pub(crate) fn may_ask(principal: &Principal, spec: &Spec) -> Result<()> {
     has_scope_and_is_named(principal, spec)?;
     if !spec.needs.held_by(principal) {
-        return Err(refused(spec, "is not available in this project", "capability"));
+        let why = match spec.needs {
+            Capability::Project => "needs a project, and this agent has none",
+            _ => "is not available in this project",
+        };
+        return Err(refused(spec, why, "capability"));
     }
     Ok(())
 }

@@ -38,9 +38,9 @@ pub use call::{CallOutcome, CallRecord};
 pub use forbidden::Requester;
 pub use guard::Guard;
 pub use hooks::{
-    Cost, CostFilter, CostGroup, DeadLetter, DueWebhook, Figures, Happened, HookPhase, NewWebhook, Outbox, SUBSCRIBABLE, Settled,
-    Step, Task, TaskFilter, TaskState, Webhook, WebhookChange, WebhookHealth, WebhookSecret, Webhooks, is_subscribable,
-    subscribable,
+    Cost, CostFilter, CostGroup, DeadLetter, DueWebhook, Figures, Happened, HookPhase, NewWebhook, Outbox, Performance,
+    SUBSCRIBABLE, Settled, Step, Task, TaskFilter, TaskState, ToolPerformance, Webhook, WebhookChange, WebhookHealth,
+    WebhookSecret, Webhooks, is_subscribable, subscribable,
 };
 pub use identify::Caller;
 pub use keys::{AgentCover, Cover, Descendants, Key, Keys, Listed, MintedKey, NewKey, ProjectCover, Revocation};

@@ -47,6 +47,10 @@ impl Spec {
 pub enum Capability {
     /// Nothing: it always exists.
     Always,
+    /// The caller has a project.
+    Project,
+    /// The project has code: a root, or files that were written through the tools.
+    Code,
     /// Memory is on for the project.
     Memory,
     /// Memory is on, and the graph is on for the project or in the org's plan.
@@ -60,6 +64,8 @@ impl Capability {
         let memory = project.is_some_and(|project| project.memory_enabled);
         match self {
             Capability::Always => true,
+            Capability::Project => project.is_some(),
+            Capability::Code => project.is_some_and(|project| project.has_code),
             Capability::Memory => memory,
             Capability::Graph => memory && (principal.plan_has_graph || project.is_some_and(|project| project.graph_enabled)),
         }

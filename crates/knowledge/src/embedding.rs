@@ -1,16 +1,15 @@
 //! Makes vectors of texts in the background. New texts wait in a queue, and answers never wait for it.
 
 use std::collections::HashSet;
-use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use base::{Error, OrgId, ProjectId, Result};
-use search::embed::{Embedder, Embedding, giving_way};
+use search::background::{spread, threads};
+use search::embed::{Embedding, to_row};
 use store::{AsParam, Change, OrgStore, Param, Row, params};
 use tokio::sync::Notify;
 
 use crate::index::Indexes;
-use crate::questions::{Piece, Questions};
 use crate::{changes, sql};
 
 /// The number of texts that are embedded together before rows are written. It bounds the work lost in a crash and the size of
@@ -18,10 +17,6 @@ use crate::{changes, sql};
 const BATCH: u32 = 16;
 /// The same for the bundled model, per thread. Longer batches keep the threads busy while rows are read and written.
 const BATCH_PER_THREAD: u32 = 16;
-/// The maximum number of threads that embed.
-const THREADS_MAX: usize = 8;
-/// The 16-bit value of 1.0. Vectors have length one, so no component is larger.
-const ONE: f32 = 32_767.0;
 
 /// What is embedded. Each kind has a separate index.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -93,7 +88,7 @@ impl Indexes {
             Ok(Waiting { number: row.get("number")?, kind: row.get("kind")?, turn: row.get("turn")?, text: row.get("text")? })
         };
         let (embedder, questions) = (self.embedder(), Arc::clone(&self.questions));
-        let threads = std::thread::available_parallelism().map_or(1, usize::from).min(THREADS_MAX);
+        let threads = threads();
         let most =
             if embedder.is_remote() { BATCH } else { BATCH_PER_THREAD.saturating_mul(u32::try_from(threads).unwrap_or(1)) };
         let waiting = change.as_ref().query(sql::UNEMBEDDED, &params![project, most], row).await?;
@@ -166,39 +161,6 @@ struct Waiting {
 /// Vectors of texts, if the model accepts them, in order.
 type Vectors = Vec<Option<Embedding>>;
 
-/// Embeds texts on several threads that use idle processors and give way to questions.
-fn spread(embedder: &dyn Embedder, texts: &[&str], threads: usize, questions: &Arc<Questions>) -> Result<Vectors> {
-    let (next, made) = (AtomicUsize::new(0), Mutex::new(Vec::with_capacity(texts.len())));
-    let work = || -> Result<()> {
-        yield_to_other_threads();
-        loop {
-            let place = next.fetch_add(1, Ordering::Relaxed);
-            let Some(text) = texts.get(place) else { return Ok(()) };
-            let piece = Piece::new(questions, texts.len());
-            piece.give_way();
-            let vector = giving_way(move || piece.give_way(), || embedder.embed_texts(&[*text]))?.pop().flatten();
-            made.lock().unwrap_or_else(PoisonError::into_inner).push((place, vector));
-        }
-    };
-    std::thread::scope(|scope| {
-        let threads: Vec<_> = (0..threads.min(texts.len())).map(|_| scope.spawn(work)).collect();
-        let ended = threads.into_iter().map(|thread| thread.join().map_err(|_| Error::internal("embedding a text panicked"))?);
-        ended.collect::<Result<()>>()
-    })?;
-    let mut made = made.into_inner().unwrap_or_else(PoisonError::into_inner);
-    made.sort_unstable_by_key(|(place, _)| *place);
-    Ok(made.into_iter().map(|(_, vector)| vector).collect())
-}
-
-/// Gives this thread the lowest priority, so that it runs when no other thread wants to.
-fn yield_to_other_threads() {
-    // On Linux, niceness belongs to a thread. Elsewhere it belongs to the process, so it stays.
-    #[cfg(target_os = "linux")]
-    if let Err(error) = rustix::process::setpriority_process(None, 19) {
-        tracing::debug!(%error, "the priority of a thread cannot be lowered");
-    }
-}
-
 /// The vectors of the waiting texts, in order.
 fn make(embed: impl FnOnce(&[&str]) -> Result<Vectors>, waiting: Vec<Waiting>) -> Result<Vec<(Waiting, Made)>> {
     let texts: Vec<&str> = waiting.iter().map(|waiting| waiting.text.as_str()).filter(|text| !text.is_empty()).collect();
@@ -215,20 +177,10 @@ fn make(embed: impl FnOnce(&[&str]) -> Result<Vectors>, waiting: Vec<Waiting>) -
     Ok(waiting.into_iter().map(made).collect())
 }
 
-fn to_row(embedding: &[f32]) -> Vec<u8> {
-    embedding.iter().flat_map(|component| ((component * ONE).round() as i16).to_le_bytes()).collect()
-}
-
-/// Decodes a stored vector.
-pub(crate) fn from_row(bytes: &[u8]) -> Vec<f32> {
-    bytes
-        .chunks_exact(2)
-        .map(|pair| f32::from(i16::from_le_bytes([pair.first().copied().unwrap_or(0), pair.last().copied().unwrap_or(0)])) / ONE)
-        .collect()
-}
-
 #[cfg(test)]
 mod tests {
+    use search::embed::Embedder;
+
     use super::*;
 
     /// Refuses texts that start with `no`, and returns no vector for texts that start with `few`.
@@ -268,23 +220,5 @@ mod tests {
         assert_eq!(kinds.collect::<Vec<_>>(), [(1, "vector"), (2, "nothing"), (3, "refused"), (4, "vector")]);
         assert!(make(|texts| Choosy.embed_texts(texts), waiting(&["yes", "few"])).is_err(), "nobody knows whose vector it is");
         assert!(make(|texts| Choosy.embed_texts(texts), waiting(&[""])).is_ok());
-    }
-
-    #[test]
-    fn spread_texts_keep_their_order() {
-        let (questions, texts) = (Arc::default(), ["a", "no", "ccc", "dd", "nope", "e"]);
-        let alone = Choosy.embed_texts(&texts).unwrap();
-        for threads in 1..=8 {
-            assert_eq!(spread(&Choosy, &texts, threads, &questions).unwrap(), alone);
-        }
-        assert!(spread(&Choosy, &[], 2, &questions).unwrap().is_empty());
-    }
-
-    #[test]
-    fn vectors_are_read_back() {
-        let vector = [0.5, -1.0, 0.0, 1.0, 0.123_456];
-        for (back, was) in from_row(&to_row(&vector)).iter().zip(vector) {
-            assert!((back - was).abs() < 2e-5);
-        }
     }
 }

@@ -1,9 +1,10 @@
 //! Search: embeddings, vector search, keyword search, and the combination of both.
 //!
 //! This crate does not know what is searched: memory, graphs and code bring their own ids and texts. The rows elsewhere are
-//! authoritative, and everything here is a cache that can be deleted and rebuilt. Nothing reads a clock or starts long-lived
-//! work: the caller owns the threads and decides when they run.
+//! authoritative, and everything here is a cache that can be deleted and rebuilt. Nothing starts long-lived work: the caller decides
+//! when it runs.
 
+pub mod background;
 pub mod embed;
 pub mod evaluate;
 pub mod fusion;

@@ -18,6 +18,7 @@ const MIGRATIONS: &[&str] = &[
     include_str!("../migrations/0011_lineage.sql"),
     include_str!("../migrations/0012_opened_sessions.sql"),
     include_str!("../migrations/0013_code.sql"),
+    include_str!("../migrations/0014_decisions.sql"),
 ];
 
 /// The schema version of this release. A store with a newer one is refused, because an old release must not touch it.

@@ -8,7 +8,7 @@ use base::{Error, Kind, OrgId, Result};
 
 use crate::shelf::{EmptyShelf, Shelf};
 use crate::tool::Registered;
-use crate::{bricks, conformance, graph, kits, memory};
+use crate::{bricks, code, conformance, graph, kits, memory};
 
 /// The tools of the server or of one org, in listing order, with the resources and prompts on the shelf. A catalogue is
 /// immutable: when an org's tools change, it gets a new one.
@@ -45,6 +45,8 @@ impl Catalogue {
             Registered::typed(graph::Path)?,
             Registered::typed(graph::Ingest)?,
             Registered::typed(graph::Improve)?,
+            Registered::typed(code::RecordDecision)?,
+            Registered::typed(code::GetPerformanceMetrics)?,
         ])
     }
 

@@ -6,10 +6,12 @@
 mod bricks;
 mod catalogue;
 mod changes;
+mod code;
 mod conformance;
 mod graph;
 mod kits;
 mod memory;
+mod refusals;
 mod reply;
 mod request_state;
 mod rows;

@@ -1,6 +1,6 @@
 //! What a tool answers.
 
-use base::Result;
+use base::{Error, Result};
 use mcp::model::{CallResult, InputRequired};
 use serde::Serialize;
 use serde_json::json;
@@ -23,6 +23,15 @@ impl<T> Answer<T> {
     /// An answer with a readable text.
     pub fn new(text: impl Into<String>, payload: T) -> Self {
         Self { text: text.into(), rows: String::new(), payload }
+    }
+
+    /// An answer whose text is the payload as JSON.
+    pub(crate) fn json(payload: T) -> Result<Self>
+    where
+        T: Serialize,
+    {
+        let text = serde_json::to_string(&payload).map_err(Error::internal)?;
+        Ok(Self::new(text, payload))
     }
 
     /// The same, with a second block of text.

@@ -33,6 +33,14 @@ fn calls(things: &Things) -> Vec<(&'static str, Value, bool)> {
         ("graph_path", json!({"from": "checkout service", "to": "redis", "weighted": true}), true),
         ("graph_path", json!({"from": "redis", "to": "redis"}), false),
         ("graph_improve", json!({"triplets": [things.fact], "outcome": "accepted"}), true),
+        (
+            "record_decision",
+            json!({"decision": "carts stay\nin Redis", "reasoning": "they are short-lived", "context": {"files": ["cart.rs"]},
+                   "confidence": 0.9, "alternatives": ["PostgreSQL"], "impact": "medium"}),
+            false,
+        ),
+        ("get_performance_metrics", json!({}), false),
+        ("get_performance_metrics", json!({"metric_types": ["memory", "errors"], "include_percentiles": false}), false),
     ]
 }
 

@@ -46,12 +46,17 @@ both_engines! {
     async fn agent_without_a_project_has_no_project_tools(engine: Engine) {
         let crib = Crib::start(engine).await;
         let tenant = crib.tenant().await;
-        let tools: Vec<_> = MEMORY.into_iter().chain(GRAPH).chain(["bricks.list"]).collect();
+        let tools: Vec<_> = MEMORY.into_iter().chain(GRAPH).chain(["bricks.list", "record_decision"]).collect();
         let placed = tenant.agent(&["*"], &tools).await;
         assert_eq!(placed.tools().await.len(), tools.len());
         let roaming = tenant.agent_with(json!({"name": "roaming", "scopes": ["*"], "tools": tools})).await;
         assert_eq!(roaming.tools().await, ["bricks.list"]);
-        for (tool, arguments) in [("af_memory_recall", json!({"query": "q"})), ("graph_query", json!({"query": "q"}))] {
+        let decision = json!({"decision": "d", "reasoning": "r"});
+        for (tool, arguments) in [
+            ("af_memory_recall", json!({"query": "q"})),
+            ("graph_query", json!({"query": "q"})),
+            ("record_decision", decision),
+        ] {
             assert_eq!(roaming.call(tool, arguments).await.error_code(), -32001, "{tool}");
         }
     }

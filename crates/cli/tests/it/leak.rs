@@ -28,6 +28,8 @@ impl<'c> Case<'c> {
         let brick = session.call("bricks.create_draft", rule).await.result()["structuredContent"]["brick_id"].clone();
         let kit = json!({"name": MARK, "brick_ids": [brick], "notes": MARK, "description": MARK});
         session.call("kits.create_draft", kit).await.result();
+        session.call("record_decision", json!({"decision": MARK, "reasoning": MARK})).await.result();
+        session.call(MARK, json!({})).await.error();
         for (noun, body) in [
             ("projects", json!({"name": MARK})),
             ("keys", json!({"name": MARK, "projects": "all"})),

@@ -28,6 +28,7 @@ mod command_line;
 mod conformance;
 mod connect;
 mod console;
+mod decisions;
 mod durability;
 mod edges;
 mod embedder;

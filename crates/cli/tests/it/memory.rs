@@ -9,7 +9,7 @@ use base::{Clock, Timestamp};
 use reqwest::Method;
 use serde_json::{Value, json};
 
-use crate::support::{Crib, Engine, Session, Tenant, both_engines, call, request};
+use crate::support::{Crib, Engine, Session, Tenant, both_engines, call, eventually, request};
 
 async fn remember(session: &Session<'_>, content: &str) -> Value {
     session.call("af_memory_remember", json!({"content": content})).await.result()["structuredContent"].clone()
@@ -33,6 +33,16 @@ async fn recall_by_meaning(session: &Session<'_>, query: &str) -> Value {
         tokio::time::sleep(std::time::Duration::from_millis(50)).await;
     }
     panic!("`{query}` found nothing by meaning");
+}
+
+/// Waits until a note has its vector.
+async fn embedded(session: &Session<'_>, note: &str) {
+    let has_vector = async || {
+        let recalled = recall(session, note, "bug_fix").await;
+        let found = recalled["observations"].as_array().unwrap().iter().find(|found| found["content"] == note);
+        found.is_some_and(|found| found["why"]["vector"].as_f64().unwrap() > 0.0)
+    };
+    eventually(&format!("`{note}` has its vector"), has_vector).await;
 }
 
 async fn weight_of(session: &Session<'_>, query: &str) -> f64 {
@@ -62,6 +72,9 @@ both_engines! {
             // The next call of any agent finds the note by its words.
             let recalled = recall(&reader, note, "bug_fix").await;
             assert_eq!(contents(&recalled)[0], note);
+        }
+        for note in notes {
+            embedded(&reader, note).await;
         }
         for (question, answer) in [
             ("how often is the pre-production data erased", notes[1]),

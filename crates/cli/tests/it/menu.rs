@@ -54,6 +54,16 @@ pub(crate) const TOOLS: &[ToolRow] = &[
         scope: "graph:write",
         arguments: |things| json!({"triplets": [things.fact], "outcome": "accepted"}),
     },
+    ToolRow {
+        name: "record_decision",
+        scope: "decisions:write",
+        arguments: |_| json!({"decision": "the tests decide this", "reasoning": "someone has to", "impact": "low"}),
+    },
+    ToolRow {
+        name: "get_performance_metrics",
+        scope: "metrics:read",
+        arguments: |_| json!({"metric_types": ["latency", "throughput", "memory", "errors", "health"], "time_window": "1d"}),
+    },
 ];
 
 /// The credential that a route needs.

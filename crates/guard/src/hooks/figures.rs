@@ -3,7 +3,6 @@
 use std::collections::BTreeMap;
 
 use base::{OrgId, Result, Timestamp, limits};
-use serde_json::Value;
 use store::{Change, OrgTx, params};
 
 use super::happened::{self, Happened};
@@ -78,21 +77,23 @@ pub(crate) async fn advance(change: &Change, now: Timestamp) -> Result<usize> {
     Ok(passed)
 }
 
-fn insert_task(tx: &mut OrgTx<'_, '_>, event: &Happened) -> Result<()> {
+pub(super) fn insert_task(tx: &mut OrgTx<'_, '_>, event: &Happened) -> Result<()> {
     let Some(state) = event.call_state() else {
         return Ok(());
     };
     let verb = event.entity_id.as_deref().unwrap_or_default();
+    let (duration_us, error) = (event.duration_us(), event.error_kind());
     let (session, agent, project) = (event.text("sessionId"), event.text("agentId"), event.text("projectId"));
     if event.effect_stands() {
         // The entry of its effect has already created the row.
         let from = event.sequence.saturating_sub(CORRECTED_WITHIN);
-        let params = params![from, event.sequence, event.request_id, verb, state, event.at];
+        let params = params![from, event.sequence, event.request_id, verb, state, event.at, duration_us, error];
         return tx.execute(sql::CORRECT_TASK, &params).map(drop);
     }
     let started_at = event.started_at();
-    let params = params![event.sequence, event.request_id, verb, session, agent, project, state, started_at, event.at];
-    tx.execute(sql::INSERT_TASK, &params).map(drop)
+    let whose = params![event.sequence, event.request_id, verb, session, agent, project];
+    let how = params![state, started_at, event.at, duration_us, error];
+    tx.execute(sql::INSERT_TASK, &[&whose[..], &how[..]].concat()).map(drop)
 }
 
 fn costs_of(events: &[Happened]) -> BTreeMap<CostKey, Sums> {
@@ -117,8 +118,7 @@ fn costs_of(events: &[Happened]) -> BTreeMap<CostKey, Sums> {
             continue;
         }
         sums.calls += 1;
-        let ms = event.payload.get("durationMs").and_then(Value::as_f64).unwrap_or(0.0);
-        sums.duration_us = sums.duration_us.saturating_add((ms * 1_000.0).round() as i64);
+        sums.duration_us = sums.duration_us.saturating_add(event.duration_us());
     }
     costs
 }
@@ -126,7 +126,7 @@ fn costs_of(events: &[Happened]) -> BTreeMap<CostKey, Sums> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use serde_json::json;
+    use serde_json::{Value, json};
 
     fn call(state: &str, verb: &str, payload: Value) -> Happened {
         Happened {

@@ -68,6 +68,12 @@ impl Happened {
         self.payload.get("effectStands").and_then(Value::as_bool).unwrap_or(false)
     }
 
+    /// How long the call took.
+    pub fn duration_us(&self) -> i64 {
+        let ms = self.payload.get("durationMs").and_then(Value::as_f64).unwrap_or(0.0);
+        (ms * 1_000.0).round() as i64
+    }
+
     /// When the call began.
     pub fn started_at(&self) -> Timestamp {
         self.text("startedAt").and_then(Timestamp::parse_rfc3339).unwrap_or(self.at)

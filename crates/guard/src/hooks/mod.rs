@@ -6,6 +6,7 @@
 mod delivery;
 mod figures;
 mod happened;
+mod performance;
 mod phase;
 mod reports;
 pub(crate) mod sql;
@@ -15,6 +16,7 @@ mod webhooks;
 pub use delivery::{DueWebhook, Outbox, Settled, Step};
 pub(crate) use figures::advance as advance_figures;
 pub use happened::Happened;
+pub use performance::{Performance, ToolPerformance};
 pub use phase::{HookPhase, SUBSCRIBABLE, is_subscribable, subscribable};
 pub use reports::{Cost, CostFilter, CostGroup, Figures, Task, TaskFilter, TaskState};
 pub(crate) use wake::Wake;

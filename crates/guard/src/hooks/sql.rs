@@ -28,13 +28,22 @@ pub(crate) const MOVE_LEASED: &str = "UPDATE hook_cursors SET sequence = ?4, lea
      WHERE org_id = ?1 AND subscriber = ?2 AND leased_by = ?3";
 
 pub(crate) const INSERT_TASK: &str =
-    "INSERT INTO task_instances (org_id, sequence, request_id, verb, session_id, agent_id, project_id, state, started_at, ended_at)
-     VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10) ON CONFLICT DO NOTHING";
+    "INSERT INTO task_instances (org_id, sequence, request_id, verb, session_id, agent_id, project_id, state, started_at, ended_at,
+       duration_us, error_kind)
+     VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12) ON CONFLICT DO NOTHING";
 
 /// Corrects the newest completed row of a request and verb in a range, because the call did not succeed after all.
-pub(crate) const CORRECT_TASK: &str = "UPDATE task_instances SET state = ?6, ended_at = ?7 WHERE org_id = ?1 AND sequence =
+pub(crate) const CORRECT_TASK: &str = "UPDATE task_instances SET state = ?6, ended_at = ?7,
+       duration_us = ?8, error_kind = ?9 WHERE org_id = ?1 AND sequence =
      (SELECT max(sequence) FROM task_instances WHERE org_id = ?1 AND sequence > ?2 AND sequence < ?3 AND request_id = ?4 AND verb = ?5
         AND state = 'completed')";
+
+/// Finished calls, newest first.
+pub(crate) const FINISHED_CALLS: &str =
+    "SELECT sequence, verb, state, started_at, ended_at, duration_us, error_kind FROM task_instances
+     WHERE org_id = ?1 AND sequence < ?2 ORDER BY sequence DESC LIMIT ?3";
+
+pub(crate) const NEWEST_CALL: &str = "SELECT ended_at FROM task_instances WHERE org_id = ?1 ORDER BY sequence DESC LIMIT 1";
 
 pub(crate) const TASKS: &str =
     "SELECT sequence, request_id, verb, session_id, agent_id, project_id, state, started_at, ended_at FROM task_instances

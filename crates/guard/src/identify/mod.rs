@@ -75,9 +75,11 @@ impl Caller {
 
 /// The project that a session or an agent is in.
 fn project_from_row(row: &Row<'_>) -> base::Result<ProjectView> {
+    let root = row.get::<Option<String>>("root")?;
     Ok(ProjectView {
         id: ProjectId::from_row(row.text("project_id")?),
-        has_root: row.get::<Option<String>>("root")?.is_some(),
+        has_code: root.is_some() || row.get("has_files")?,
+        root: root.map(Arc::from),
         memory_enabled: row.get("memory_enabled")?,
         graph_enabled: row.get("graph_enabled")?,
     })

@@ -34,7 +34,9 @@ pub(crate) const ORG_OF_SESSION: &str = "SELECT org_id FROM sessions WHERE id = 
 
 pub(crate) const SESSION: &str = "SELECT s.agent_id, s.agent_label, s.work_type, s.tools, s.tool_names, s.expires_at, s.ended_at,
             p.id AS project_id, p.root, p.memory_enabled, p.graph_enabled, o.plan_has_graph,
-            a.scopes AS agent_scopes, a.tools AS agent_tools
+            a.scopes AS agent_scopes, a.tools AS agent_tools,
+            CAST(CASE WHEN EXISTS (SELECT 1 FROM project_files f WHERE f.org_id = p.org_id AND f.project_id = p.id)
+              THEN 1 ELSE 0 END AS BIGINT) AS has_files
      FROM sessions s
      JOIN projects p ON p.org_id = s.org_id AND p.id = s.project_id
      JOIN orgs o ON o.org_id = s.org_id
@@ -44,7 +46,9 @@ pub(crate) const SESSION: &str = "SELECT s.agent_id, s.agent_label, s.work_type,
 pub(crate) const ORG_OF_TOKEN: &str = "SELECT org_id FROM agent_tokens WHERE hash = ?1";
 
 pub(crate) const TOKEN: &str = "SELECT t.id AS token_id, t.expires_at, a.id AS agent_id, a.scopes, a.tools, a.tool_names,
-            a.calls_per_minute, a.disabled, a.project_id, p.root, p.memory_enabled, p.graph_enabled, o.plan_has_graph
+            a.calls_per_minute, a.disabled, a.project_id, p.root, p.memory_enabled, p.graph_enabled, o.plan_has_graph,
+            CAST(CASE WHEN EXISTS (SELECT 1 FROM project_files f WHERE f.org_id = p.org_id AND f.project_id = p.id)
+              THEN 1 ELSE 0 END AS BIGINT) AS has_files
      FROM agent_tokens t
      JOIN agents a ON a.org_id = t.org_id AND a.id = t.agent_id
      JOIN orgs o ON o.org_id = t.org_id

@@ -127,7 +127,8 @@ impl Policies<'_> {
         let project = project.ok_or_else(|| Error::internal("the project of the agent or session is missing"))?;
         Ok(ProjectView {
             id: project.id,
-            has_root: project.root.is_some(),
+            has_code: project.root.is_some() || self.access.projects().has_files(id).await?,
+            root: project.root.map(Into::into),
             memory_enabled: project.memory_enabled,
             graph_enabled: project.graph_enabled,
         })

@@ -127,6 +127,11 @@ impl Projects<'_> {
         Ok(project)
     }
 
+    /// Whether agents wrote files into a project without a root.
+    pub(crate) async fn has_files(&self, id: &ProjectId) -> Result<bool> {
+        Ok(self.0.rows.first(sql::PROJECT_HAS_FILES, &params![id], |_| Ok(())).await?.is_some())
+    }
+
     /// Lists the projects that the caller covers, newest first.
     pub async fn list(&self, page: &PageRequest) -> Result<Page<Project>> {
         let start = start_of(page);

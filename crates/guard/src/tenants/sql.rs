@@ -34,6 +34,9 @@ pub(crate) const LIST_PROJECTS: &str = "SELECT id, name, root, memory_enabled, g
 
 pub(crate) const PROJECT_EXISTS: &str = "SELECT id FROM projects WHERE org_id = ?1 AND id = ?2";
 
+/// Files that agents wrote into a project without a root.
+pub(crate) const PROJECT_HAS_FILES: &str = "SELECT path FROM project_files WHERE org_id = ?1 AND project_id = ?2 LIMIT 1";
+
 pub(crate) const PROJECT_NAMED: &str = "SELECT id FROM projects WHERE org_id = ?1 AND name = ?2";
 
 pub(crate) const UPDATE_PROJECT: &str =

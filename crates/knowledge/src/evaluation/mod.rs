@@ -14,7 +14,7 @@ use store::{Change, Store, StoreConfig, Unrecorded};
 
 pub use set::{EvaluationSet, SetMemory, SetQuestion};
 
-use crate::{Author, Indexes, IndexesConfig, Memory, Mode, NewObservation, Ranking, WorkType};
+use crate::{Author, Error, Indexes, IndexesConfig, Memory, Mode, NewObservation, Ranking, WorkType};
 
 /// The number of hits to look at.
 const DEPTH: usize = 50;
@@ -162,8 +162,9 @@ impl Project {
         self.last = clock.now();
         let author = Author { agent: item.agent.clone(), session: item.session.clone() };
         let new = NewObservation { content: item.content.clone(), kind: item.r#type.clone(), confidence: None };
-        let kept = self.memory.remember(&author, new).await?;
-        self.names.insert(self.memory.get(&kept.id).await?.number, item.id.clone());
+        let kept = self.memory.remember(&author, new).await.map_err(Error::through_store)?;
+        let observation = self.memory.get(&kept.id).await.map_err(Error::through_store)?;
+        self.names.insert(observation.number, item.id.clone());
         self.sizes.insert(item.id.clone(), item.content.chars().count());
         Ok(())
     }

@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
-use base::{Error, Result, Timestamp};
+use base::{Error, Kind, Result, Timestamp};
 use serde::Deserialize;
 
 /// A memory of a set.
@@ -72,7 +72,7 @@ impl EvaluationSet {
     /// Reads JSON lines of the set `name`: a line with `query` is a question, a line with `content` is a memory.
     pub fn read(&mut self, name: &str, lines: &str) -> Result<()> {
         for (index, line) in lines.lines().enumerate().filter(|(_, line)| !line.trim().is_empty()) {
-            let refused = |why: String| Error::invalid("set", format!("line {}: {why}", index + 1));
+            let refused = |why: String| Error::new(Kind::InvalidParams, format!("line {}: {why}", index + 1));
             let value: serde_json::Value = serde_json::from_str(line).map_err(|error| refused(error.to_string()))?;
             if value.get("query").is_some() {
                 let question = serde_json::from_value(value).map_err(|error| refused(error.to_string()))?;
@@ -95,14 +95,14 @@ impl EvaluationSet {
         let mut known = HashSet::new();
         for memory in &self.memories {
             if !known.insert((memory.project.as_str(), memory.id.as_str())) {
-                return Err(Error::invalid("set", format!("two memories of one project have the id `{}`", memory.id)));
+                return Err(Error::new(Kind::InvalidParams, format!("two memories of one project have the id `{}`", memory.id)));
             }
         }
         for question in &self.questions {
             if let Some(unknown) = question.gold.iter().find(|gold| !known.contains(&(question.project.as_str(), gold.as_str())))
             {
                 let message = format!("unknown memory `{unknown}` in the answers to `{}`", question.query);
-                return Err(Error::invalid("set", message));
+                return Err(Error::new(Kind::InvalidParams, message));
             }
         }
         Ok(())
@@ -144,5 +144,5 @@ fn entries(folder: &Path) -> Result<Vec<PathBuf>> {
 }
 
 fn unreadable(path: &Path, why: &dyn std::fmt::Display) -> Error {
-    Error::invalid("set", format!("cannot read {}: {why}", path.display()))
+    Error::new(Kind::InvalidParams, format!("cannot read {}: {why}", path.display()))
 }

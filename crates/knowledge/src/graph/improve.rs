@@ -1,14 +1,14 @@
 //! Ratings of facts: a rating moves a weight a tenth of the way, once per session and triplet.
 
-use base::{Error, ProjectId, Result, Timestamp, TripletId};
+use base::{ProjectId, Result, Timestamp, TripletId};
 use store::{Change, OrgTx, params};
 
 use super::model::{Entity, TripletRow};
 use super::nearest::{misspelled, no_entity_called};
 use super::resolve::{called, members, representative};
 use super::{KnowledgeGraph, name, sql};
-use crate::changes;
 use crate::memory::WorkOutcome;
+use crate::{Asked, Error, changes};
 use base::Author;
 
 /// How far one rating moves a weight.
@@ -104,23 +104,25 @@ pub struct Improved {
 
 impl KnowledgeGraph<Change> {
     /// Rates triplets, all of them or none.
-    pub async fn improve(&self, author: &Author, meant: Vec<TripletRef>, judgement: Judgement) -> Result<Improved> {
+    pub async fn improve(&self, author: &Author, meant: Vec<TripletRef>, judgement: Judgement) -> Result<Improved, Error> {
         if let Judgement::Score(score) = judgement
             && !(0.0..=1.0).contains(&score)
         {
-            return Err(Error::invalid("score", "`score` must be a number from 0 to 1"));
+            return Err(Error::BadScore);
         }
         let (project, clock, session) = (self.project, self.clock.clone(), author.session.clone());
-        self.rows
+        let improved = self
+            .rows
             .write(move |tx| {
                 let mut court = Court { project, session: &session, judgement, now: clock.now(), improved: Improved::default() };
-                for (place, meant) in meant.iter().enumerate() {
-                    let triplet = court.find(tx, meant, &format!("triplets[{place}]"))?;
+                for (position, meant) in meant.iter().enumerate() {
+                    let triplet = court.find(tx, meant, position)?;
                     court.judge(tx, &triplet)?;
                 }
                 Ok(court.improved)
             })
-            .await
+            .await?;
+        Ok(improved)
     }
 }
 
@@ -134,19 +136,19 @@ struct Court<'a> {
 
 impl Court<'_> {
     /// Finds a triplet. A triplet of another project is not found.
-    fn find(&self, tx: &mut OrgTx<'_, '_>, meant: &TripletRef, parameter: &str) -> Result<TripletRow> {
+    fn find(&self, tx: &mut OrgTx<'_, '_>, meant: &TripletRef, position: usize) -> Result<TripletRow> {
         let (found, missing) = match meant {
             TripletRef::Id(id) => {
                 let found = tx.first(sql::TRIPLET_BY_ID, &params![self.project, id], TripletRow::from_row)?;
-                (found, "no triplet has this id".to_owned())
+                (found, Error::UnknownListedTriplet { position })
             }
             TripletRef::Fact { source, relationship, target } => {
                 let relationship = name::relationship(relationship);
-                let found = self.find_fact(tx, [source, target], &relationship, parameter)?;
-                (found, format!("there is no triplet `{source} {relationship} {target}`"))
+                let found = self.find_fact(tx, [source, target], &relationship, position)?;
+                (found, Error::UnknownFact { position, fact: format!("{source} {relationship} {target}") })
             }
         };
-        found.ok_or_else(|| Error::invalid(parameter, missing))
+        found.ok_or_else(|| missing.through_store())
     }
 
     fn find_fact(
@@ -154,7 +156,7 @@ impl Court<'_> {
         tx: &mut OrgTx<'_, '_>,
         ends: [&String; 2],
         relationship: &str,
-        parameter: &str,
+        position: usize,
     ) -> Result<Option<TripletRow>> {
         let mut numbers = [Vec::new(), Vec::new()];
         for (end, numbers) in ends.iter().zip(&mut numbers) {
@@ -163,7 +165,7 @@ impl Court<'_> {
             }
             if numbers.is_empty() {
                 let near = misspelled(tx, &self.project, end)?;
-                return Err(no_entity_called(end, parameter, near));
+                return Err(no_entity_called(end, Asked::InTriplet(position), near).through_store());
             }
         }
         let [sources, targets] = numbers;

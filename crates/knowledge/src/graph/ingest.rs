@@ -4,14 +4,14 @@
 use std::collections::HashSet;
 
 use base::limits::FUNCTIONAL_TARGETS_MAX;
-use base::{Error, ObservationId, ProjectId, Result, Timestamp, TripletId};
+use base::{ObservationId, ProjectId, Result, Timestamp, TripletId};
 use store::{Change, OrgTx, params};
 
 use super::model::{CheckedTriplet, Entity, NewTriplet, TripletRow, WEIGHT_FIRST, sentence};
 use super::resolve::Resolver;
 use super::{KnowledgeGraph, sql};
 use crate::embedding::TextKind;
-use crate::sql as shared;
+use crate::{Error, Flaw, Part, sql as shared};
 use base::Author;
 
 /// The result of an ingest.
@@ -31,10 +31,10 @@ pub struct Ingested {
 
 impl KnowledgeGraph<Change> {
     /// Stores the facts that `author` states, all of them or none.
-    pub async fn ingest(&self, author: &Author, new: Vec<NewTriplet>) -> Result<Ingested> {
+    pub async fn ingest(&self, author: &Author, new: Vec<NewTriplet>) -> Result<Ingested, Error> {
         let checked = NewTriplet::checked(new)?;
         let (project, clock, author) = (self.project, self.clock.clone(), author.clone());
-        self.rows.write(move |tx| ingest_in(tx, project, &author, clock.now(), None, &checked)).await
+        Ok(self.rows.write(move |tx| ingest_in(tx, project, &author, clock.now(), None, &checked)).await?)
     }
 }
 
@@ -152,10 +152,8 @@ impl Intake<'_> {
         let begins_after = |other: &TripletRow| other.valid_from.zip(kept.until).is_some_and(|(from, until)| from >= until);
         others.retain(|other| other.number != kept.number && !begins_after(other));
         if others.len() > FUNCTIONAL_TARGETS_MAX {
-            let parameter = format!("triplets[{place}].functional");
-            let message =
-                format!("`{relationship}` has more than {FUNCTIONAL_TARGETS_MAX} targets here, so it is not functional");
-            return Err(Error::invalid(&parameter, message));
+            let relationship = relationship.to_owned();
+            return Err(Error::NotFunctional { position: place, relationship }.through_store());
         }
         Ok(others)
     }
@@ -238,9 +236,8 @@ fn is_as_long_true(known: &TripletRow, new: &CheckedTriplet) -> bool {
 fn completed(known: &TripletRow, new: &CheckedTriplet, place: usize) -> Result<CheckedTriplet> {
     let (valid_from, valid_to) = (new.valid_from.or(known.valid_from), new.valid_to.or(known.valid_to));
     if valid_from.zip(valid_to).is_some_and(|(from, to)| from > to) {
-        let parameter = format!("triplets[{place}].validTo");
-        let message = format!("`{parameter}` is before the time when the fact became true");
-        return Err(Error::invalid(&parameter, message));
+        let refusal = Error::BadTriplet { position: place, part: Part::ValidTo, flaw: Flaw::BeforeStart };
+        return Err(refusal.through_store());
     }
     let description = if new.description.is_empty() { &known.description } else { &new.description };
     let functional = new.functional || known.functional;

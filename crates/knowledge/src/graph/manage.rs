@@ -1,15 +1,15 @@
 //! Management of the graph: list it, merge and split entities, and retract what one agent or session stated.
 
-use base::{Cursor, EntityId, Error, Kind, Page, PageRequest, ProjectId, Result, Timestamp, TripletId};
+use base::{Cursor, EntityId, Page, PageRequest, ProjectId, Result, Timestamp, TripletId};
 use store::{Change, OrgStore, OrgTx, Row, params};
 
 use super::model::{Entity, Triplet, TripletRow};
 use super::resolve::{merge, representative, unmerge};
 use super::{KnowledgeGraph, sql};
-use crate::changes;
 use crate::embedding::{Coverage, TextKind};
 use crate::index::Indexes;
 use crate::memory::WeightMove;
+use crate::{Error, changes};
 
 /// The size of the graph.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -108,7 +108,8 @@ impl<R: AsRef<OrgStore>> KnowledgeGraph<R> {
         let triplets = self.rows().first(sql::COUNT_TRIPLETS, &params![self.project, self.clock.now()], counts).await?;
         let (triplets, standing) = triplets.unwrap_or_default();
         let vectors = indexes.graph_texts(self.rows(), &self.project).await?.texts.vectors();
-        let coverage = indexes.coverage(self.rows(), &self.project, TextKind::Graph, vectors, false).await?;
+        let waiting = indexes.waiting_of(self.rows(), &self.project, TextKind::Graph).await?;
+        let coverage = Coverage { embedded: vectors as u64, waiting, words_only: false };
         Ok(GraphStats { entities, triplets, standing, coverage })
     }
 
@@ -135,12 +136,12 @@ impl<R: AsRef<OrgStore>> KnowledgeGraph<R> {
     }
 
     /// One triplet and its history, even if it is no longer current.
-    pub async fn triplet(&self, indexes: &Indexes, id: &TripletId) -> Result<TripletDetail> {
+    pub async fn triplet(&self, indexes: &Indexes, id: &TripletId) -> Result<TripletDetail, Error> {
         let (facts, at) = self.as_of(indexes, None).await?;
         let row = self.rows().first(sql::TRIPLET_BY_ID, &params![self.project, id], TripletRow::from_row).await?;
-        let number = row.ok_or_else(|| Error::new(Kind::NotFound, format!("there is no triplet `{id}`")))?.number;
+        let number = row.ok_or(Error::UnknownTriplet(*id))?.number;
         let triplet = self.triplets(&facts, &[number], at).await?.pop();
-        let triplet = triplet.ok_or_else(|| Error::internal("a triplet disappeared while it was read"))?;
+        let triplet = triplet.ok_or_else(|| base::Error::internal("a triplet disappeared while it was read"))?;
         let mention = |row: &Row<'_>| {
             Ok(Mention {
                 agent: row.get("agent_id")?,
@@ -154,9 +155,9 @@ impl<R: AsRef<OrgStore>> KnowledgeGraph<R> {
     }
 
     /// One entity and its names.
-    pub async fn entity(&self, id: &EntityId) -> Result<EntityDetail> {
+    pub async fn entity(&self, id: &EntityId) -> Result<EntityDetail, Error> {
         let found = self.rows().first(sql::ENTITY_BY_ID, &params![self.project, id], ListedEntity::from_row).await?;
-        let ListedEntity { entity, merged_into } = found.ok_or_else(|| no_entity(id))?;
+        let ListedEntity { entity, merged_into } = found.ok_or(Error::UnknownEntity(*id))?;
         let names =
             self.rows().query(sql::NAMES_OF, &params![self.project, entity.number], |row| row.get::<String>("name")).await?;
         Ok(EntityDetail { moves: self.moves(entity.number).await?, entity, merged_into, names })
@@ -167,40 +168,44 @@ impl<R: AsRef<OrgStore>> KnowledgeGraph<R> {
     }
 
     /// A preview of [`KnowledgeGraph::merge`].
-    pub async fn try_merge(&self, from: &EntityId, into: &EntityId) -> Result<Merged> {
+    pub async fn try_merge(&self, from: &EntityId, into: &EntityId) -> Result<Merged, Error> {
         let (project, from, into) = (self.project, *from, *into);
-        self.rows().read(move |tx| mergeable(tx, &project, &from, &into)).await
+        Ok(self.rows().read(move |tx| mergeable(tx, &project, &from, &into)).await?)
     }
 }
 
 impl KnowledgeGraph<Change> {
     /// Merges an entity into another: facts about either are facts about both. [`KnowledgeGraph::split`] undoes it.
-    pub async fn merge(&self, from: &EntityId, into: &EntityId, by: &str) -> Result<Merged> {
+    pub async fn merge(&self, from: &EntityId, into: &EntityId, by: &str) -> Result<Merged, Error> {
         let (project, from, into, by, now) = (self.project, *from, *into, by.to_owned(), self.clock.now());
-        self.rows
+        let merged = self
+            .rows
             .write(move |tx| {
                 let merged = mergeable(tx, &project, &from, &into)?;
                 let change = changes::next(tx, &project)?;
                 merge(tx, &project, &merged.from, &merged.into, (&by, &by), now, change)?;
                 Ok(merged)
             })
-            .await
+            .await?;
+        Ok(merged)
     }
 
     /// Undoes a merge, and returns the entity that it was merged into. No alias merges it again.
-    pub async fn split(&self, id: &EntityId) -> Result<Merged> {
-        let (project, id) = (self.project, *id);
-        self.rows
+    pub async fn split(&self, id: &EntityId, by: &str) -> Result<Merged, Error> {
+        let (project, id, by, now) = (self.project, *id, by.to_owned(), self.clock.now());
+        let split = self
+            .rows
             .write(move |tx| {
                 let from = by_id(tx, &project, &id)?;
                 let Some(into) = from.merged_into else {
-                    return Err(Error::new(Kind::Conflict, format!("`{}` is not merged into another", from.name)));
+                    return Err(Error::NotMerged { name: from.name }.through_store());
                 };
                 let into = representative(tx, &project, into)?;
-                unmerge(tx, &project, from.number, true)?;
+                unmerge(tx, &project, from.number, true, &by, now)?;
                 Ok(Merged { from, into })
             })
-            .await
+            .await?;
+        Ok(split)
     }
 }
 
@@ -208,19 +213,15 @@ impl KnowledgeGraph<Change> {
 fn mergeable(tx: &mut OrgTx<'_, '_>, project: &ProjectId, from: &EntityId, into: &EntityId) -> Result<Merged> {
     let (from, into) = (by_id(tx, project, from)?, by_id(tx, project, into)?);
     if from.merged_into.is_some() {
-        return Err(Error::new(Kind::Conflict, format!("`{}` is already merged into another; split it first", from.name)));
+        return Err(Error::AlreadyMerged { name: from.name }.through_store());
     }
     let into = representative(tx, project, into.number)?;
     if from.number == into.number {
-        return Err(Error::new(Kind::Conflict, format!("`{}` is already that entity", from.name)));
+        return Err(Error::SameEntity { name: from.name }.through_store());
     }
     Ok(Merged { from, into })
 }
 
 fn by_id(tx: &mut OrgTx<'_, '_>, project: &ProjectId, id: &EntityId) -> Result<Entity> {
-    tx.first(sql::ENTITY_BY_ID, &params![project, id], Entity::from_row)?.ok_or_else(|| no_entity(id))
-}
-
-fn no_entity(id: &EntityId) -> Error {
-    Error::new(Kind::NotFound, format!("there is no entity `{id}`"))
+    tx.first(sql::ENTITY_BY_ID, &params![project, id], Entity::from_row)?.ok_or_else(|| Error::UnknownEntity(*id).through_store())
 }

@@ -3,10 +3,11 @@
 use base::limits::{
     ENTITY_ALIASES_MAX, ENTITY_NAME_CHARS_MAX, RELATIONSHIP_CHARS_MAX, TRIPLET_DESCRIPTION_CHARS_MAX, TRIPLETS_PER_CALL_MAX,
 };
-use base::{EntityId, Error, ObservationId, Result, Timestamp, TripletId};
+use base::{EntityId, ObservationId, Result, Timestamp, TripletId};
 use store::Row;
 
 use super::name;
+use crate::{EntityPart, Error, Flaw, Part};
 
 /// The weight before any rating.
 pub(crate) const WEIGHT_FIRST: f64 = 0.5;
@@ -199,33 +200,34 @@ pub(crate) struct CheckedTriplet {
 }
 
 impl NewTriplet {
-    /// Validates all facts of a call. An error names the parameter.
-    pub(crate) fn checked(new: Vec<Self>) -> Result<Vec<CheckedTriplet>> {
+    /// Validates all facts of a call.
+    pub(crate) fn checked(new: Vec<Self>) -> Result<Vec<CheckedTriplet>, Error> {
         if new.is_empty() || new.len() > TRIPLETS_PER_CALL_MAX {
-            return Err(Error::invalid("triplets", format!("send 1 to {TRIPLETS_PER_CALL_MAX} triplets per call")));
+            return Err(Error::TripletCount);
         }
-        new.into_iter().enumerate().map(|(place, triplet)| triplet.check(&format!("triplets[{place}]"))).collect()
+        let at = |(position, triplet): (usize, Self)| {
+            triplet.check().map_err(|Flawed(part, flaw)| Error::BadTriplet { position, part, flaw })
+        };
+        new.into_iter().enumerate().map(at).collect()
     }
 
-    fn check(self, place: &str) -> Result<CheckedTriplet> {
+    fn check(self) -> Result<CheckedTriplet, Flawed> {
         let relationship = name::relationship(&self.relationship);
-        let parameter = format!("{place}.relationship");
         if relationship.is_empty() {
-            return Err(Error::invalid(&parameter, format!("`{parameter}` has no letters; name a relationship")));
+            return Err(Flawed(Part::Relationship, Flaw::NoLetters));
         }
-        within(&relationship, RELATIONSHIP_CHARS_MAX, &parameter)?;
+        within(&relationship, RELATIONSHIP_CHARS_MAX, Part::Relationship)?;
         let description = self.description.unwrap_or_default().trim().to_owned();
-        within(&description, TRIPLET_DESCRIPTION_CHARS_MAX, &format!("{place}.description"))?;
+        within(&description, TRIPLET_DESCRIPTION_CHARS_MAX, Part::Description)?;
         if let (Some(from), Some(to)) = (self.valid_from, self.valid_to)
             && from > to
         {
-            let parameter = format!("{place}.validFrom");
-            return Err(Error::invalid(&parameter, format!("`{parameter}` is after `validTo`")));
+            return Err(Flawed(Part::ValidFrom, Flaw::AfterEnd));
         }
         Ok(CheckedTriplet {
-            source: self.source.check(&format!("{place}.source"))?,
+            source: self.source.check(Part::Source)?,
             relationship,
-            target: self.target.check(&format!("{place}.target"))?,
+            target: self.target.check(Part::Target)?,
             description,
             functional: self.functional,
             valid_from: self.valid_from,
@@ -234,34 +236,35 @@ impl NewTriplet {
     }
 }
 
+/// A part of a fact, and what is wrong with it.
+struct Flawed(Part, Flaw);
+
 impl NewEntity {
-    fn check(self, place: &str) -> Result<CheckedEntity> {
-        let entity_name = checked_name(&self.name, &format!("{place}.name"))?;
+    fn check(self, part: impl Fn(EntityPart) -> Part) -> Result<CheckedEntity, Flawed> {
+        let entity_name = checked_name(&self.name, part(EntityPart::Name))?;
         let kind = name::relationship(&self.kind.unwrap_or_default());
-        within(&kind, ENTITY_NAME_CHARS_MAX, &format!("{place}.type"))?;
-        let parameter = format!("{place}.aliases");
+        within(&kind, ENTITY_NAME_CHARS_MAX, part(EntityPart::Kind))?;
+        let part = part(EntityPart::Aliases);
         if self.aliases.len() > ENTITY_ALIASES_MAX {
-            return Err(Error::invalid(&parameter, format!("`{parameter}` has more than {ENTITY_ALIASES_MAX} names")));
+            return Err(Flawed(part, Flaw::TooManyNames));
         }
-        let aliases: Result<Vec<String>> = self.aliases.iter().map(|alias| checked_name(alias, &parameter)).collect();
+        let aliases: Result<Vec<String>, Flawed> = self.aliases.iter().map(|alias| checked_name(alias, part)).collect();
         Ok(CheckedEntity { name: entity_name, kind, aliases: aliases? })
     }
 }
 
-fn checked_name(text: &str, parameter: &str) -> Result<String> {
+fn checked_name(text: &str, part: Part) -> Result<String, Flawed> {
     let cleaned = name::cleaned(text);
     if cleaned.is_empty() || cleaned.chars().any(char::is_control) {
-        return Err(Error::invalid(parameter, format!("`{parameter}` is empty or has control characters")));
+        return Err(Flawed(part, Flaw::NotAName));
     }
-    within(&cleaned, ENTITY_NAME_CHARS_MAX, parameter)?;
+    within(&cleaned, ENTITY_NAME_CHARS_MAX, part)?;
     Ok(cleaned)
 }
 
-fn within(text: &str, most: usize, parameter: &str) -> Result<()> {
+fn within(text: &str, most: usize, part: Part) -> Result<(), Flawed> {
     match text.chars().count() {
-        count if count > most => {
-            Err(Error::invalid(parameter, format!("`{parameter}` has {count} characters; the maximum is {most}")))
-        }
+        chars if chars > most => Err(Flawed(part, Flaw::TooLong { chars, most })),
         _ => Ok(()),
     }
 }

@@ -6,13 +6,14 @@
 use std::collections::BTreeSet;
 
 use base::near::mistakes;
-use base::{Error, ProjectId, Result};
+use base::{ProjectId, Result};
 use search::fusion::Weights;
 use store::{AsParam, OrgStore, OrgTx, Param, Row, params};
 
 use super::{KnowledgeGraph, name, sql};
 use crate::index::{Indexes, Wanted};
 use crate::memory::Mode;
+use crate::{Asked, Error};
 
 /// The number of names to suggest.
 const SUGGESTED_MAX: usize = 3;
@@ -27,9 +28,9 @@ const COSINE_MIN: f32 = 0.3;
 
 impl<R: AsRef<OrgStore>> KnowledgeGraph<R> {
     /// The error for an unknown name, with the most similar names.
-    pub(super) async fn no_such_entity(&self, indexes: &Indexes, called: &str, parameter: &str) -> Error {
+    pub(super) async fn no_such_entity(&self, indexes: &Indexes, called: &str, asked: Asked) -> Error {
         let near = self.nearest_names(indexes, called).await.unwrap_or_default();
-        no_entity_called(called, parameter, near)
+        no_entity_called(called, asked, near)
     }
 
     async fn nearest_names(&self, indexes: &Indexes, called: &str) -> Result<Vec<String>> {
@@ -56,7 +57,7 @@ impl<R: AsRef<OrgStore>> KnowledgeGraph<R> {
                     near.push(entity);
                 }
             }
-            Ok::<_, Error>(near)
+            Ok::<_, base::Error>(near)
         };
         let near = store::compute(self.rows().org(), work).await??;
         let mut known = self.entities(near.iter().copied()).await?;
@@ -64,15 +65,9 @@ impl<R: AsRef<OrgStore>> KnowledgeGraph<R> {
     }
 }
 
-/// The error for an unknown name: a sentence, and the suggested names as a list.
-pub(super) fn no_entity_called(called: &str, parameter: &str, near: Vec<String>) -> Error {
-    let hint = match near.as_slice() {
-        [] => "the graph has no similar name".to_owned(),
-        near => format!("did you mean {}?", near.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ")),
-    };
-    let shown: String = called.chars().take(SHOWN_CHARS_MAX).collect();
-    let error = Error::invalid(parameter, format!("there is no entity called `{shown}`: {hint}"));
-    error.with("entity", shown.as_str()).with("suggestions", near)
+/// The error for an unknown name, with the suggested names.
+pub(super) fn no_entity_called(called: &str, asked: Asked, near: Vec<String>) -> Error {
+    Error::NoEntityCalled { asked, called: called.chars().take(SHOWN_CHARS_MAX).collect(), near }
 }
 
 /// Names that differ from an unknown one by few typing mistakes, fewest first.

@@ -7,7 +7,7 @@
 use std::collections::{HashMap, HashSet};
 
 use base::limits::ENTITY_MEMBERS_MAX;
-use base::{EntityId, Error, Kind, ProjectId, Result, Timestamp};
+use base::{EntityId, Error, ProjectId, Result, Timestamp};
 use store::{OrgTx, params};
 
 use super::ahead::Ahead;
@@ -193,16 +193,24 @@ pub(super) fn merge(
 ) -> Result<()> {
     let count = members(tx, project, entity.number)?.len() + members(tx, project, into.number)?.len();
     if count > ENTITY_MEMBERS_MAX {
-        let message = format!("`{}` would combine {count} entities; the maximum is {ENTITY_MEMBERS_MAX}", into.name);
-        return Err(Error::new(Kind::InvalidParams, message).with("parameter", "aliases"));
+        return Err(crate::Error::TooManyMembers { name: into.name.clone(), count }.through_store());
     }
-    tx.execute(sql::MERGE, &params![project, entity.number, into.number, by.0, by.1, now, false, change]).map(drop)
+    tx.execute(sql::MERGE, &params![project, entity.number, into.number, by.0, by.1, now, false, change])?;
+    tx.execute(sql::RECORD_MERGE, &params![project, change, entity.number, into.number, by.0, by.1, now]).map(drop)
 }
 
 /// Undoes a merge. With `kept_apart`, no alias merges it again.
-pub(super) fn unmerge(tx: &mut OrgTx<'_, '_>, project: &ProjectId, entity: i64, kept_apart: bool) -> Result<()> {
+pub(super) fn unmerge(
+    tx: &mut OrgTx<'_, '_>,
+    project: &ProjectId,
+    entity: i64,
+    kept_apart: bool,
+    by: &str,
+    now: Timestamp,
+) -> Result<()> {
     let (nobody, never, nothing) = (None::<String>, None::<Timestamp>, None::<i64>);
     let change = changes::next(tx, project)?;
+    tx.execute(sql::RECORD_SPLIT, &params![project, entity, change, by, now])?;
     tx.execute(sql::MERGE, &params![project, entity, nothing, nobody, nobody, never, kept_apart, change]).map(drop)
 }
 

@@ -2,14 +2,14 @@
 //! time do not change.
 
 use base::limits::FORGET_ROWS_MAX;
-use base::{Error, ObservationId, ProjectId, Result, Timestamp, TripletId};
+use base::{ObservationId, ProjectId, Result, Timestamp, TripletId};
 use store::{Change, OrgTx, params};
 
 use super::model::{TripletRow, sentence};
 use super::resolve::{members, representative, unmerge};
 use super::{KnowledgeGraph, sql};
 use crate::embedding::TextKind;
-use crate::{changes, sql as shared};
+use crate::{Error, Undo, changes, sql as shared};
 
 /// Whose triplets to retract.
 #[derive(Clone, Debug, Default)]
@@ -45,19 +45,20 @@ pub struct Retracted {
 impl KnowledgeGraph<Change> {
     /// Retracts what an agent, a session, or an agent in a session stated and nobody else did, and undoes their merges. The
     /// number per call is limited, so repeat until nothing is left.
-    pub async fn retract(&self, filter: &RetractFilter, by: &str) -> Result<Retracted> {
+    pub async fn retract(&self, filter: &RetractFilter, by: &str) -> Result<Retracted, Error> {
         if filter.agent.is_none() && filter.session.is_none() {
-            return Err(Error::invalid("agent", "give an agent, a session or both to retract from"));
+            return Err(Error::NobodyNamed { undo: Undo::Retract });
         }
         let (project, clock, filter, by) = (self.project, self.clock.clone(), filter.clone(), by.to_owned());
-        self.rows
+        let retracted = self
+            .rows
             .write(move |tx| {
                 let (now, since) = (clock.now(), filter.since.map_or(i64::MIN, Timestamp::ms));
                 let mut retraction =
                     Retraction { project, now, by: &by, is_theirs: &|row| filter.names(row), retracted: Retracted::default() };
                 let merges = params![project, filter.agent, filter.session, since, FORGET_ROWS_MAX];
                 for entity in tx.query(sql::MERGED_BY, &merges, |row| row.get::<i64>("number"))? {
-                    unmerge(tx, &project, entity, false)?;
+                    unmerge(tx, &project, entity, false, &by, now)?;
                     retraction.retracted.split += 1;
                 }
                 let whose = params![project, filter.agent, filter.session, since, now, FORGET_ROWS_MAX];
@@ -71,7 +72,8 @@ impl KnowledgeGraph<Change> {
                 }
                 Ok(retraction.retracted)
             })
-            .await
+            .await?;
+        Ok(retracted)
     }
 }
 

@@ -100,6 +100,16 @@ pub(super) const MERGE: &str =
     "UPDATE entities SET merged_into = ?4, merged_agent = ?5, merged_session = ?6, merged_at = ?7, kept_apart = ?8, change = ?9
      WHERE org_id = ?1 AND project_id = ?2 AND number = ?3";
 
+pub(super) const RECORD_MERGE: &str =
+    "INSERT INTO entity_merges (org_id, project_id, number, entity, into_entity, merged, agent_id, session_id, happened_at)
+     VALUES (?1, ?2, ?3, ?4, ?5, 1, ?6, ?7, ?8)";
+
+/// Records a split from the entity that it is still merged into.
+pub(super) const RECORD_SPLIT: &str =
+    "INSERT INTO entity_merges (org_id, project_id, number, entity, into_entity, merged, agent_id, happened_at)
+     SELECT org_id, project_id, CAST(?4 AS BIGINT), number, merged_into, 0, CAST(?5 AS TEXT), CAST(?6 AS BIGINT) FROM entities
+     WHERE org_id = ?1 AND project_id = ?2 AND number = ?3 AND merged_into IS NOT NULL";
+
 /// Entities that an author merged: `?3` is an agent, `?4` a session, each may be NULL.
 pub(super) const MERGED_BY: &str = "SELECT number FROM entities
      WHERE org_id = ?1 AND project_id = ?2 AND merged_into IS NOT NULL

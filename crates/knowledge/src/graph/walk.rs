@@ -11,6 +11,7 @@ use super::model::{Entity, Triplet};
 use super::read::placed;
 use super::{KnowledgeGraph, name, resolve};
 use crate::index::{Fact, Facts, FactsIndex, Indexes};
+use crate::{Asked, Error};
 
 /// The minimum weight for costs: a fact that everyone rejected is expensive, but not infinitely.
 const WEIGHT_LEAST: f64 = 1e-6;
@@ -93,9 +94,9 @@ pub struct Path {
 
 impl<R: AsRef<OrgStore>> KnowledgeGraph<R> {
     /// The neighbourhood of an entity.
-    pub async fn neighbours(&self, indexes: &Indexes, asked: NeighboursQuery) -> Result<Neighbours> {
+    pub async fn neighbours(&self, indexes: &Indexes, asked: NeighboursQuery) -> Result<Neighbours, Error> {
         let (facts, at) = self.as_of(indexes, asked.as_of).await?;
-        let [starts] = self.entities_called(indexes, [("entity", &asked.entity)]).await?;
+        let [starts] = self.entities_called(indexes, [(Asked::Centre, &asked.entity)]).await?;
         let relationship = asked.relationship.as_deref().map(name::relationship);
         let hop = Hop {
             direction: asked.towards.into(),
@@ -124,9 +125,9 @@ impl<R: AsRef<OrgStore>> KnowledgeGraph<R> {
     }
 
     /// A shortest path between two entities, if there is one.
-    pub async fn path(&self, indexes: &Indexes, asked: PathQuery) -> Result<Option<Path>> {
+    pub async fn path(&self, indexes: &Indexes, asked: PathQuery) -> Result<Option<Path>, Error> {
         let (facts, at) = self.as_of(indexes, asked.as_of).await?;
-        let [from, to] = self.entities_called(indexes, [("from", &asked.from), ("to", &asked.to)]).await?;
+        let [from, to] = self.entities_called(indexes, [(Asked::From, &asked.from), (Asked::To, &asked.to)]).await?;
         let question = move |facts: &Facts| {
             let nodes = |ends: &[Entity]| ends.iter().filter_map(|end| facts.node(end.number)).collect::<Vec<Node>>();
             let (from, to) = (nodes(&from), nodes(&to));
@@ -155,8 +156,13 @@ impl<R: AsRef<OrgStore>> KnowledgeGraph<R> {
         Ok((indexes.facts(self.rows(), &self.project).await?, as_of.unwrap_or_else(|| self.clock.now())))
     }
 
-    /// The entities of each name, which comes with its parameter. There are several if entities of different types share it.
-    async fn entities_called<const N: usize>(&self, indexes: &Indexes, names: [(&str, &str); N]) -> Result<[Vec<Entity>; N]> {
+    /// The entities of each name, which comes with its place in the question. There are several if entities of different types
+    /// share it.
+    async fn entities_called<const N: usize>(
+        &self,
+        indexes: &Indexes,
+        names: [(Asked, &str); N],
+    ) -> Result<[Vec<Entity>; N], Error> {
         let (project, asked) = (self.project, names.map(|(_, called)| name::cleaned(called)));
         let read = move |tx: &mut OrgTx<'_, '_>| {
             let mut found = [const { Vec::new() }; N];
@@ -167,7 +173,7 @@ impl<R: AsRef<OrgStore>> KnowledgeGraph<R> {
         };
         let found: [Vec<Entity>; N] = self.rows().read(read).await?;
         match names.iter().zip(&found).find(|(_, found)| found.is_empty()) {
-            Some(((parameter, called), _)) => Err(self.no_such_entity(indexes, called, parameter).await),
+            Some(((asked, called), _)) => Err(self.no_such_entity(indexes, called, *asked).await),
             None => Ok(found),
         }
     }

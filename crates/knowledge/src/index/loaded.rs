@@ -46,6 +46,12 @@ impl<T: Loaded> Shelf<T> {
         }
     }
 
+    /// The approximate memory of an org's values in bytes.
+    pub(super) fn bytes_of(&self, org: &OrgId) -> usize {
+        let projects = self.projects.lock().unwrap_or_else(PoisonError::into_inner);
+        projects.iter().filter(|((owner, _), _)| owner == org).map(|(_, loaded)| loaded.bytes()).sum()
+    }
+
     /// All loaded values.
     pub(super) fn all(&self) -> Vec<Arc<T>> {
         let projects = self.projects.lock().unwrap_or_else(PoisonError::into_inner);
@@ -82,6 +88,8 @@ mod tests {
         let mut left: Vec<usize> = shelf.all().iter().map(|loaded| loaded.0).collect();
         left.sort_unstable();
         assert_eq!(left, [40, 60], "the second had not been asked for longest");
+        assert_eq!(shelf.bytes_of(&org), 100);
+        assert_eq!(shelf.bytes_of(&OrgId::new(Timestamp::from_ms(0))), 0, "another org has loaded nothing");
         ask(1, 500);
         assert_eq!(shelf.all().len(), 1, "too large by itself, but in use");
     }

@@ -4,7 +4,7 @@
 //! | module | purpose |
 //! |---|---|
 //! | `texts` | search of any texts by keywords and meaning |
-//! | `project`, `known` | observations |
+//! | `project`, `known`, `recent` | observations |
 //! | `facts` | the knowledge graph as nodes and edges |
 //! | `graph_texts` | keywords and vectors of entities and triplets |
 //! | `loaded` | which projects are loaded, and for how long |
@@ -14,6 +14,7 @@ mod graph_texts;
 mod known;
 mod loaded;
 mod project;
+mod recent;
 mod texts;
 
 use std::path::PathBuf;
@@ -21,6 +22,7 @@ use std::sync::Arc;
 
 use base::limits::{GRAPH_BYTES_MAX, INDEX_BYTES_MAX};
 use base::{Clock, Kind, OrgId, ProjectId, Result};
+use search::background::Questions;
 use search::embed::Embedder;
 use search::vectors::Query;
 use store::{OrgStore, params};
@@ -34,7 +36,6 @@ pub(crate) use texts::Wanted;
 
 use crate::embedding::{Coverage, Pending, TextKind};
 use crate::memory::{Mode, Ranked, Ranking};
-use crate::questions::Questions;
 use crate::sql;
 
 /// The number of rows that an index reads at once while it follows changes.
@@ -59,6 +60,17 @@ impl IndexesConfig {
     pub fn new(embedder: Arc<dyn Embedder>, clock: Clock) -> Self {
         Self { folder: None, embedder, clock, bytes_max: INDEX_BYTES_MAX, graph_bytes_max: GRAPH_BYTES_MAX }
     }
+}
+
+/// The approximate memory of the loaded indexes of one org, in bytes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct IndexBytes {
+    /// Keywords and vectors of observations.
+    pub observations: usize,
+    /// The knowledge graph.
+    pub graph: usize,
+    /// Keywords and vectors of the graph.
+    pub graph_texts: usize,
 }
 
 /// The indexes of all projects.
@@ -114,16 +126,25 @@ impl Indexes {
             ProjectIndex::open(self.folder(rows, project.as_str()).as_deref(), self.config.embedder.dimension())
         })?;
         index.catch_up(rows, project, self.config.embedder.model()).await?;
-        let vector = self.query_vector(rows.org(), query, ranking.mode).await?;
+        let vector = Arc::new(self.query_vector(rows.org(), query, ranking.mode).await?);
         let words_only = vector.is_none() && ranking.mode != Mode::Keyword;
-        let (searched, query, now) = (Arc::clone(&index), query.to_owned(), self.config.clock.now());
-        let ranked = store::compute(rows.org(), move || searched.rank(&query, vector.as_ref(), &ranking, now, most)).await??;
-        self.memories.tidy(&index);
-        // Counting a long queue takes as long as everything else, and only an empty answer needs the number.
-        let coverage = match ranked.is_empty() {
-            true => self.coverage(rows, project, TextKind::Observation, index.vectors(), words_only).await?,
-            false => Coverage { embedded: index.vectors() as u64, waiting: 0, words_only },
+        let now = self.config.clock.now();
+        let rank = || {
+            let (index, vector, query) = (Arc::clone(&index), Arc::clone(&vector), query.to_owned());
+            store::compute(rows.org(), move || index.rank(&query, vector.as_ref().as_ref(), &ranking, now, most))
         };
+        let mut ranked = rank().await??;
+        // Counting a long queue takes as long as everything else, and only an empty answer needs the number.
+        let mut coverage = Coverage { embedded: index.vectors() as u64, waiting: 0, words_only };
+        if ranked.is_empty() {
+            coverage.waiting = self.waiting_of(rows, project, TextKind::Observation).await?;
+            // If nothing waits now, a text may have got its vector since the search.
+            if coverage.waiting == 0 && index.catch_up(rows, project, self.config.embedder.model()).await? {
+                ranked = rank().await??;
+                coverage.embedded = index.vectors() as u64;
+            }
+        }
+        self.memories.tidy(&index);
         Ok((ranked, coverage))
     }
 
@@ -146,23 +167,19 @@ impl Indexes {
         Ok(texts)
     }
 
-    /// How much of one kind of text is embedded.
-    pub(crate) async fn coverage(
-        &self,
-        rows: &OrgStore,
-        project: &ProjectId,
-        kind: TextKind,
-        vectors: usize,
-        words_only: bool,
-    ) -> Result<Coverage> {
-        let waiting = self.waiting_of(rows, project, kind).await?;
-        Ok(Coverage { embedded: vectors as u64, waiting, words_only })
-    }
-
     /// The number of texts of one kind that wait for a vector.
     pub(crate) async fn waiting_of(&self, rows: &OrgStore, project: &ProjectId, kind: TextKind) -> Result<u64> {
         let waiting = rows.first(sql::UNEMBEDDED_COUNT, &params![project, kind], |row| row.get::<i64>("count")).await?;
         Ok(waiting.unwrap_or(0).unsigned_abs())
+    }
+
+    /// The memory of an org's loaded indexes.
+    pub fn bytes_of(&self, org: &OrgId) -> IndexBytes {
+        IndexBytes {
+            observations: self.memories.bytes_of(org),
+            graph: self.facts.bytes_of(org),
+            graph_texts: self.graph_texts.bytes_of(org),
+        }
     }
 
     fn folder(&self, rows: &OrgStore, name: &str) -> Option<PathBuf> {

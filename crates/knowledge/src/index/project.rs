@@ -4,7 +4,7 @@ use std::path::Path;
 use std::sync::{PoisonError, RwLock};
 
 use base::{ProjectId, Result, Timestamp};
-use search::fusion::Neighbourhood;
+use search::fusion::{Fused, Neighbourhood};
 use search::vectors::Query;
 use store::{OrgStore, Row, params};
 use tokio::sync::Mutex;
@@ -12,6 +12,7 @@ use tokio::sync::Mutex;
 use super::ROWS_AT_ONCE;
 use super::known::{Known, Note};
 use super::loaded::Loaded;
+use super::recent::Recent;
 use super::texts::{Texts, Wanted};
 use crate::embedding::TextKind;
 use crate::memory::{CHANGED_SINCE, Mode, Ranked, Ranking, indexed_text};
@@ -21,6 +22,7 @@ use crate::sql;
 pub(super) struct ProjectIndex {
     texts: Texts,
     known: RwLock<Known>,
+    recent: Recent,
     /// Held while following changes, so that concurrent callers wait for the same rows.
     seen: Mutex<Seen>,
 }
@@ -60,15 +62,15 @@ impl Changed {
 impl ProjectIndex {
     pub(super) fn open(folder: Option<&Path>, dimension: usize) -> Result<Self> {
         let texts = Texts::open(TextKind::Observation, folder, dimension)?;
-        Ok(Self { texts, known: RwLock::default(), seen: Mutex::default() })
+        Ok(Self { texts, known: RwLock::default(), recent: Recent::new(), seen: Mutex::default() })
     }
 
-    /// Applies changes since the last call. It includes every write that was acknowledged before.
-    pub(super) async fn catch_up(&self, rows: &OrgStore, project: &ProjectId, model: &str) -> Result<()> {
+    /// Applies changes since the last call and returns whether there were any. It includes every write that was acknowledged before.
+    pub(super) async fn catch_up(&self, rows: &OrgStore, project: &ProjectId, model: &str) -> Result<bool> {
         let mut seen = self.seen.lock().await;
         let last = rows.first(sql::LAST_CHANGE, &params![project], |row| row.get::<i64>("number")).await?.unwrap_or(0);
         if last <= seen.anything {
-            return Ok(());
+            return Ok(false);
         }
         loop {
             let since = seen.observations;
@@ -81,7 +83,8 @@ impl ProjectIndex {
         }
         seen.vectors = self.texts.follow_vectors(rows, project, model, seen.vectors).await?;
         seen.anything = last;
-        Ok(())
+        self.recent.clear();
+        Ok(true)
     }
 
     fn follow(&self, changed: &[Changed]) -> Result<()> {
@@ -111,11 +114,23 @@ impl ProjectIndex {
         now: Timestamp,
         most: usize,
     ) -> Result<Vec<Ranked>> {
+        // Without its vector a query has other hits, and gets it the next time.
+        let is_complete = vector.is_some() || ranking.mode == Mode::Keyword;
+        let find = || self.hits(query, vector, ranking);
+        let hits = if is_complete { self.recent.hits(query, ranking, find)? } else { find()?.into() };
+        let known = self.known.read().unwrap_or_else(PoisonError::into_inner);
+        let mut ranked = ranking.order(&hits, |id| known.note(id), now);
+        ranked.truncate(most);
+        Ok(ranked)
+    }
+
+    /// The hits before age and learned weight count.
+    fn hits(&self, query: &str, vector: Option<&Query>, ranking: &Ranking) -> Result<Vec<Fused>> {
         let wanted = Wanted { query, vector, mode: ranking.mode, weights: &ranking.weights, filter: None };
         let mut found = self.texts.find(&wanted)?;
-        let known = self.known.read().unwrap_or_else(PoisonError::into_inner);
         found.hits.retain(|hit| hit.is_hit(ranking.cosine_min));
         if ranking.mode == Mode::Fused {
+            let known = self.known.read().unwrap_or_else(PoisonError::into_inner);
             let around = Neighbourhood {
                 neighbours_of: &|id, step| known.neighbours(id, step + 1),
                 cosine_of: &|id| vector.and_then(|vector| self.texts.cosine(id, vector)),
@@ -123,9 +138,7 @@ impl ProjectIndex {
             };
             found.lift(&around, &ranking.weights);
         }
-        let mut ranked = ranking.order(found.hits, |id| known.note(id), now);
-        ranked.truncate(most);
-        Ok(ranked)
+        Ok(found.hits)
     }
 
     pub(super) fn vectors(&self) -> usize {
@@ -135,7 +148,7 @@ impl ProjectIndex {
 
 impl Loaded for ProjectIndex {
     fn bytes(&self) -> usize {
-        self.texts.bytes() + self.known.read().unwrap_or_else(PoisonError::into_inner).bytes()
+        self.texts.bytes() + self.recent.bytes() + self.known.read().unwrap_or_else(PoisonError::into_inner).bytes()
     }
 
     fn flush(&self) {

@@ -5,13 +5,14 @@ use std::path::Path;
 use std::sync::{PoisonError, RwLock};
 
 use base::{Error, ProjectId, Result};
+use search::embed::from_row;
 use search::fusion::{self, Candidates, Fused, Weights};
 use search::keyword::{KeywordError, KeywordIndex};
 use search::vectors::{Query, VectorIndex};
 use store::{OrgStore, Row, params};
 
 use super::ROWS_AT_ONCE;
-use crate::embedding::{TextKind, from_row};
+use crate::embedding::TextKind;
 use crate::memory::Mode;
 use crate::sql;
 

@@ -7,15 +7,15 @@
 use std::collections::{HashMap, HashSet};
 
 use base::limits::{AUTHOR_CHARS_MAX, IMPORT_LINES_MAX};
-use base::{Error, ObservationId, Result, Timestamp};
+use base::{ObservationId, Result, Timestamp};
 use store::{AsParam, Change, OrgTx, Param, params};
 
 use super::observation::Checked;
 use super::{Memory, NewObservation, sql};
-use crate::changes;
+use crate::{Error, Origin, changes};
 
 /// The prefix of an author or a session from elsewhere.
-const PREFIX: &str = "import:";
+pub(crate) const PREFIX: &str = "import:";
 /// The author or the session if an import names none.
 const UNNAMED: &str = "import";
 /// The number of texts that are looked up at once.
@@ -70,22 +70,21 @@ struct Said {
 }
 
 impl Import {
-    fn checked(self, now: Timestamp) -> Result<Brought> {
+    fn checked(self, now: Timestamp) -> Result<Brought, Error> {
         let line = self.line;
-        self.brought(now).map_err(|error| Error::new(error.kind(), format!("line {line}: {}", error.message())))
+        self.brought(now).map_err(|refusal| Error::InLine { line, refusal: Box::new(refusal) })
     }
 
-    fn brought(self, now: Timestamp) -> Result<Brought> {
+    fn brought(self, now: Timestamp) -> Result<Brought, Error> {
         let weight = self.weight.unwrap_or(1.0);
         if !(0.0..=1.0).contains(&weight) {
-            return Err(Error::invalid("weight", "weight must be a number from 0 to 1"));
+            return Err(Error::BadWeight);
         }
         let created_at = self.created_at.unwrap_or(now);
         if created_at > now {
-            let message = format!("createdAt is in the future: {created_at} is after {now} by this server's clock");
-            return Err(Error::invalid("createdAt", message));
+            return Err(Error::MadeInFuture { created_at, now });
         }
-        let (agent, session) = (original(self.agent, "agentId")?, original(self.session, "sessionId")?);
+        let (agent, session) = (original(self.agent, Origin::Agent)?, original(self.session, Origin::Session)?);
         Ok(Brought {
             new: self.new.checked()?,
             weight,
@@ -98,16 +97,14 @@ impl Import {
 }
 
 /// The original name: a name that was already imported there does not get a second prefix.
-fn original(name: Option<String>, parameter: &str) -> Result<Option<String>> {
+fn original(name: Option<String>, origin: Origin) -> Result<Option<String>, Error> {
     let Some(name) = name else { return Ok(None) };
     let name = name.trim_start_matches(PREFIX);
     if name.is_empty() || name == UNNAMED {
         return Ok(None);
     }
     if name.chars().count() > AUTHOR_CHARS_MAX - PREFIX.len() || name.chars().any(char::is_control) {
-        let chars_max = AUTHOR_CHARS_MAX - PREFIX.len();
-        let message = format!("{parameter} must have at most {chars_max} characters and no control characters");
-        return Err(Error::invalid(parameter, message));
+        return Err(Error::BadOrigin { origin });
     }
     Ok(Some(name.to_owned()))
 }
@@ -118,17 +115,16 @@ fn from_elsewhere(original: Option<&str>) -> String {
 
 impl Memory<Change> {
     /// Stores observations from elsewhere in the given order, all or none. Importing them again changes nothing.
-    pub async fn import(&self, lines: Vec<Import>) -> Result<Imported> {
+    pub async fn import(&self, lines: Vec<Import>) -> Result<Imported, Error> {
         if lines.len() > IMPORT_LINES_MAX {
-            let message = format!("an import has at most {IMPORT_LINES_MAX} observations; send the rest in another one");
-            return Err(Error::invalid("observations", message));
+            return Err(Error::TooManyLines);
         }
         let now = self.clock.now();
         // Normalising and hashing many texts takes time, so it runs on another thread.
-        let check = move || lines.into_iter().map(|line| line.checked(now)).collect::<Result<Vec<_>>>();
+        let check = move || lines.into_iter().map(|line| line.checked(now)).collect::<Result<Vec<_>, Error>>();
         let lines = store::compute(self.rows.org(), check).await??;
         let memory = self.clone();
-        self.rows.write(move |tx| memory.bring(tx, &lines, now)).await
+        Ok(self.rows.write(move |tx| memory.bring(tx, &lines, now)).await?)
     }
 
     fn bring(&self, tx: &mut OrgTx<'_, '_>, lines: &[Brought], now: Timestamp) -> Result<Imported> {
@@ -196,7 +192,7 @@ mod tests {
         let new = NewObservation { content: "text".into(), ..NewObservation::default() };
         let mut line = Import { new, line: 7, ..Import::default() };
         change(&mut line);
-        line.checked(Timestamp::from_ms(1_000)).map_err(|error| error.message().to_owned())
+        line.checked(Timestamp::from_ms(1_000)).map_err(|error| error.to_string())
     }
 
     #[test]

@@ -1,12 +1,13 @@
 //! Management of memory: list it, forget observations, and undo what one agent or session wrote.
 
 use base::limits::{FORGET_ROWS_MAX, PAGE_BYTES_MAX};
-use base::{Cursor, Error, Kind, ObservationId, Page, PageRequest, Result, Timestamp};
+use base::{Cursor, ObservationId, Page, PageRequest, Result, Timestamp};
 use store::{Change, OrgStore, OrgTx, Row, params};
 
 use super::{Memory, Observation, WeightMove, sql};
+use crate::decisions::{forget_of_author, forget_of_observation};
 use crate::graph::retract_of_observation;
-use crate::{changes, sql as shared};
+use crate::{Error, Undo, changes, sql as shared};
 
 /// The number of observations read at once.
 const ROWS_AT_ONCE: u32 = 32;
@@ -29,6 +30,8 @@ pub struct ObservationFilter {
 pub struct Forgotten {
     /// The number of observations.
     pub observations: u64,
+    /// The number of decisions whose observation was not among them, because the text is another's too.
+    pub decisions: u64,
 }
 
 impl<R: AsRef<OrgStore>> Memory<R> {
@@ -73,29 +76,32 @@ impl<R: AsRef<OrgStore>> Memory<R> {
 
 impl Memory<Change> {
     /// Forgets an observation: its text is deleted, but the row stays. Forgetting twice has no further effect.
-    pub async fn forget(&self, id: &ObservationId, by: &str) -> Result<bool> {
+    pub async fn forget(&self, id: &ObservationId, by: &str) -> Result<bool, Error> {
         let (memory, id, by) = (self.clone(), *id, by.to_owned());
-        self.rows
+        let forgotten = self
+            .rows
             .write(move |tx| {
                 let found = tx.first(sql::BY_ID, &params![memory.project, id], Observation::from_row)?;
-                let found = found.ok_or_else(|| Error::new(Kind::NotFound, format!("there is no observation `{id}`")))?;
+                let found = found.ok_or_else(|| Error::UnknownObservation(id).through_store())?;
                 if found.forgotten_at.is_some() {
                     return Ok(false);
                 }
                 memory.forget_in(tx, found.number, &found.id, &by).map(|()| true)
             })
-            .await
+            .await?;
+        Ok(forgotten)
     }
 
-    /// Forgets everything that an agent, a session, or an agent in a session wrote since a time. The number per call is
-    /// limited, so repeat until nothing is left.
-    pub async fn roll_back(&self, filter: &ObservationFilter, since: Option<Timestamp>, by: &str) -> Result<Forgotten> {
+    /// Forgets everything that an agent, a session, or an agent in a session wrote since a time, with their decisions. The
+    /// number per call is limited, so repeat until nothing is left.
+    pub async fn roll_back(&self, filter: &ObservationFilter, since: Option<Timestamp>, by: &str) -> Result<Forgotten, Error> {
         if filter.agent.is_none() && filter.session.is_none() {
-            return Err(Error::invalid("agent", "give an agent, a session or both to roll back"));
+            return Err(Error::NobodyNamed { undo: Undo::RollBack });
         }
         let (memory, filter, by) = (self.clone(), filter.clone(), by.to_owned());
         let since = since.map_or(i64::MIN, Timestamp::ms);
-        self.rows
+        let forgotten = self
+            .rows
             .write(move |tx| {
                 let whose = params![memory.project, filter.agent, filter.session, since, FORGET_ROWS_MAX];
                 let row = |row: &Row<'_>| Ok((row.get::<i64>("number")?, ObservationId::from_row(row.text("id")?)));
@@ -103,15 +109,18 @@ impl Memory<Change> {
                 for (number, id) in &found {
                     memory.forget_in(tx, *number, id, &by)?;
                 }
-                Ok(Forgotten { observations: found.len() as u64 })
+                let decisions = forget_of_author(tx, &memory.project, &filter, since, memory.clock.now(), &by)?;
+                Ok(Forgotten { observations: found.len() as u64, decisions })
             })
-            .await
+            .await?;
+        Ok(forgotten)
     }
 
-    /// Forgets one observation and the facts that were read from it, unless someone else stated them.
+    /// Forgets one observation, its decisions, and the facts that were read from it, unless someone else stated them.
     fn forget_in(&self, tx: &mut OrgTx<'_, '_>, number: i64, id: &ObservationId, by: &str) -> Result<()> {
         let (change, now) = (changes::next(tx, &self.project)?, self.clock.now());
         retract_of_observation(tx, &self.project, id, now, by)?;
+        forget_of_observation(tx, &self.project, id, now, by)?;
         tx.execute(sql::FORGET, &params![self.project, number, change, now, by])?;
         tx.execute(shared::DELETE_VECTOR, &params![self.project, number])?;
         tx.execute(shared::DEQUEUE, &params![self.project, number]).map(drop)

@@ -25,6 +25,7 @@ use store::OrgStore;
 
 pub use budget::{Budget, WorkType, tokens_of};
 pub use echo::{NUMBER, Shown};
+pub(crate) use import::PREFIX as ORIGIN_PREFIX;
 pub use import::{Import, Imported};
 pub use manage::{Forgotten, ObservationFilter};
 pub use observation::{NewObservation, Observation, WeightMove};

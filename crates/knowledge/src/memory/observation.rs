@@ -1,10 +1,11 @@
 //! One observation, as stored and as shown.
 
 use base::limits::{OBSERVATION_CHARS_MAX, OBSERVATION_TYPE_CHARS_MAX};
-use base::{Error, ObservationId, Result, Timestamp};
+use base::{ObservationId, Result, Timestamp};
 use store::Row;
 
 use super::text;
+use crate::Error;
 
 /// A new observation.
 #[derive(Clone, Debug, Default)]
@@ -73,7 +74,7 @@ impl WeightMove {
 
 /// A validated and normalised observation.
 #[derive(Clone, Debug)]
-pub(super) struct Checked {
+pub(crate) struct Checked {
     pub(super) content: String,
     pub(super) kind: String,
     pub(super) confidence: Option<f64>,
@@ -82,26 +83,24 @@ pub(super) struct Checked {
 }
 
 impl NewObservation {
-    pub(super) fn checked(self) -> Result<Checked> {
+    pub(crate) fn checked(self) -> Result<Checked, Error> {
         let content = text::normalised(&self.content);
         if content.is_empty() {
-            return Err(Error::invalid("content", "`content` is empty"));
+            return Err(Error::EmptyContent);
         }
         let chars = content.chars().count();
         if chars > OBSERVATION_CHARS_MAX {
-            let message = format!("`content` has {chars} characters; the maximum is {OBSERVATION_CHARS_MAX}");
-            return Err(Error::invalid("content", message));
+            return Err(Error::ContentTooLong { chars });
         }
         if content.contains('\0') {
-            return Err(Error::invalid("content", "`content` must not contain the NUL character (U+0000)"));
+            return Err(Error::ContentHoldsNul);
         }
         let kind = text::type_of(self.kind.as_deref().unwrap_or_default());
         if kind.chars().count() > OBSERVATION_TYPE_CHARS_MAX || kind.chars().any(char::is_control) {
-            let message = format!("`type` must be a word of at most {OBSERVATION_TYPE_CHARS_MAX} characters");
-            return Err(Error::invalid("type", message));
+            return Err(Error::BadType);
         }
         if self.confidence.is_some_and(|confidence| !(0.0..=1.0).contains(&confidence)) {
-            return Err(Error::invalid("confidence", "`confidence` must be a number from 0 to 1"));
+            return Err(Error::BadConfidence);
         }
         let (hash, simhash) = (text::hash_of(&content), text::simhash(&content).cast_signed());
         Ok(Checked { content, kind, confidence: self.confidence, hash, simhash })

@@ -73,11 +73,9 @@ pub(crate) struct Ranked {
 
 impl Ranking {
     /// Ranks the hits, best first. A text with no keyword and too little similarity is not a hit.
-    pub(crate) fn order(&self, hits: Vec<Fused>, note_of: impl Fn(u64) -> Option<Note>, now: Timestamp) -> Vec<Ranked> {
-        let ranked = hits
-            .into_iter()
-            .filter(|hit| hit.is_hit(self.cosine_min))
-            .filter_map(|hit| Some(self.bent(&hit, note_of(hit.id)?, now)));
+    pub(crate) fn order(&self, hits: &[Fused], note_of: impl Fn(u64) -> Option<Note>, now: Timestamp) -> Vec<Ranked> {
+        let ranked =
+            hits.iter().filter(|hit| hit.is_hit(self.cosine_min)).filter_map(|hit| Some(self.bent(hit, note_of(hit.id)?, now)));
         let mut ranked: Vec<Ranked> = ranked.collect();
         ranked.sort_by(|left, right| right.score.total_cmp(&left.score).then(right.number.cmp(&left.number)));
         ranked
@@ -112,7 +110,7 @@ mod tests {
             let (age_days, weight) = note(id);
             Some(Note { created_at: now.plus_ms(-age_days * 24 * 60 * 60 * 1_000), weight })
         };
-        Ranking::default().order(hits, note_of, now)
+        Ranking::default().order(&hits, note_of, now)
     }
 
     #[test]

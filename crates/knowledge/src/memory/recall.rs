@@ -1,11 +1,12 @@
 //! Recalls observations that help with a query.
 
 use base::limits::PAGE_BYTES_MAX;
-use base::{Error, ObservationId, Result};
+use base::{ObservationId, Result};
 use store::{Change, OrgStore, Row, params};
 
 use super::rank::Ranked;
 use super::{Budget, Memory, Observation, Ranking, Why, WorkType, sql};
+use crate::Error;
 use crate::embedding::Coverage;
 use crate::index::Indexes;
 use base::Author;
@@ -107,9 +108,9 @@ impl<R: AsRef<OrgStore>> Memory<R> {
     }
 
     /// The observation with this id, forgotten or not.
-    pub async fn get(&self, id: &ObservationId) -> Result<Observation> {
+    pub async fn get(&self, id: &ObservationId) -> Result<Observation, Error> {
         let found = self.rows().first(sql::BY_ID, &params![self.project, id], Observation::from_row).await?;
-        found.ok_or_else(|| Error::new(base::Kind::NotFound, format!("there is no observation `{id}`")))
+        found.ok_or(Error::UnknownObservation(*id))
     }
 }
 

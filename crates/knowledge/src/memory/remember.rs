@@ -8,7 +8,7 @@ use super::observation::Checked;
 use super::{Memory, NewObservation, Observation, sql, text};
 use crate::embedding::TextKind;
 use crate::graph::{self, rules};
-use crate::{changes, sql as shared};
+use crate::{Error, changes, sql as shared};
 use base::Author;
 
 /// The maximum size of recalled texts that a new text is compared with, sentence by sentence. It is hundreds of recalls.
@@ -38,13 +38,25 @@ impl Remembered {
 
 impl Memory<Change> {
     /// Stores what `author` noted, unless it is known: the same agent stored it before, or this session got it by recall.
-    pub async fn remember(&self, author: &Author, new: NewObservation) -> Result<Remembered> {
+    pub async fn remember(&self, author: &Author, new: NewObservation) -> Result<Remembered, Error> {
         let new = new.checked()?;
         if let Some(known) = self.given_back(author, &new).await? {
             return Ok(Remembered::known(known));
         }
         let (memory, author) = (self.clone(), author.clone());
-        self.rows.write(move |tx| memory.keep(tx, &author, &new)).await
+        Ok(self.rows.write(move |tx| memory.keep(tx, &author, &new)).await?)
+    }
+
+    /// Stores the text of a decision in the transaction that records it, unless it is known. Only a text that this session got
+    /// exactly so is a given one: forgetting an observation must reach every decision with its text.
+    pub(crate) fn keep_decision(&self, tx: &mut OrgTx<'_, '_>, author: &Author, new: &Checked) -> Result<ObservationId> {
+        let given = tx.first(sql::GIVEN_EXACTLY, &params![author.session, self.project, new.hash], |row| {
+            Ok(ObservationId::from_row(row.text("id")?))
+        })?;
+        match given {
+            Some(known) => Ok(known),
+            None => Ok(self.keep(tx, author, new)?.id),
+        }
     }
 
     fn keep(&self, tx: &mut OrgTx<'_, '_>, author: &Author, new: &Checked) -> Result<Remembered> {

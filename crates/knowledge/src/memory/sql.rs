@@ -30,6 +30,13 @@ pub(super) const GIVEN: &str = "SELECT observations.id, recalls.hash, recalls.si
      WHERE recalls.org_id = ?1 AND recalls.session_id = ?2 AND recalls.project_id = ?3
      ORDER BY recalls.number DESC LIMIT 1000";
 
+/// The same for one text, unless it was forgotten.
+pub(super) const GIVEN_EXACTLY: &str = "SELECT observations.id FROM recalls
+     JOIN observations ON observations.org_id = recalls.org_id AND observations.project_id = recalls.project_id
+       AND observations.number = recalls.number
+     WHERE recalls.org_id = ?1 AND recalls.session_id = ?2 AND recalls.project_id = ?3 AND recalls.hash = ?4
+       AND observations.hash = ?4 ORDER BY recalls.number LIMIT 1";
+
 /// The texts of the last recalls, which bounds the work of comparing them.
 pub(super) const GIVEN_TEXTS: &str = concat!(
     "SELECT ",

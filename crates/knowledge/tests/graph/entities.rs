@@ -1,7 +1,7 @@
 //! Which names refer to the same entity.
 
 use base::Kind;
-use knowledge::{NewEntity, NewTriplet};
+use knowledge::{Asked, EntityPart, Error, Flaw, NewEntity, NewTriplet, Part};
 use testkit::{Engine, both_engines};
 
 use super::place::{Place, entity, fact, neighbours_of, said};
@@ -58,10 +58,10 @@ both_engines! {
         let into = &entities.iter().find(|listed| Some(listed.entity.id) == merged.merged_into).unwrap().entity;
         let merged = &merged.entity;
         assert_eq!((merged.name.as_str(), into.name.as_str()), ("pg", "PostgreSQL"));
-        place.graph.split(&merged.id).await.unwrap();
+        place.graph.split(&merged.id, "owner").await.unwrap();
         assert!(place.path("shop", "db-1", |_| ()).await.is_none());
         assert_eq!(place.around("pg").await, ["pg runs on db-1"]);
-        assert_eq!(place.graph.split(&merged.id).await.unwrap_err().kind(), Kind::Conflict);
+        assert_eq!(place.graph.split(&merged.id, "owner").await.unwrap_err().kind(), Kind::Conflict);
         let would = place.graph.try_merge(&merged.id, &into.id).await.unwrap();
         assert_eq!(would.into.name, "PostgreSQL");
         assert!(place.path("shop", "db-1", |_| ()).await.is_none(), "a dry run changes nothing");
@@ -77,21 +77,25 @@ both_engines! {
     async fn an_unknown_entity_gets_suggestions(engine: Engine) {
         let place = Place::open(engine).await;
         let error = place.graph.neighbours(&place.indexes, neighbours_of("redis")).await.unwrap_err();
-        assert_eq!((error.kind(), error.data()["parameter"].as_str()), (Kind::InvalidParams, Some("entity")));
+        assert_eq!(error.kind(), Kind::InvalidParams);
+        assert!(matches!(&error, Error::NoEntityCalled { asked: Asked::Centre, .. }), "{error:?}");
         place.say("a", "checkout-service | uses | redis").await;
         let error = place.graph.neighbours(&place.indexes, neighbours_of("checkout")).await.unwrap_err();
-        assert!(error.message().contains("`checkout`") && error.message().contains("`checkout-service`"), "{}", error.message());
+        let message = error.to_string();
+        assert!(message.contains("`checkout`") && message.contains("`checkout-service`"), "{message}");
     }
 
     async fn a_call_is_all_or_nothing(engine: Engine) {
         let place = Place::open(engine).await;
-        for (wrong, parameter) in [
-            ("a | -> | b", "triplets[1].relationship"),
-            ("`` | uses | b", "triplets[1].source.name"),
-            ("a | uses |  ", "triplets[1].target.name"),
+        for (wrong, expected) in [
+            ("a | -> | b", (Part::Relationship, Flaw::NoLetters)),
+            ("`` | uses | b", (Part::Source(EntityPart::Name), Flaw::NotAName)),
+            ("a | uses |  ", (Part::Target(EntityPart::Name), Flaw::NotAName)),
         ] {
             let error = place.try_say("a", vec![fact("x | uses | y"), fact(wrong)]).await.unwrap_err();
-            assert_eq!((error.kind(), error.data()["parameter"].as_str()), (Kind::InvalidParams, Some(parameter)), "{wrong}");
+            assert_eq!(error.kind(), Kind::InvalidParams);
+            let Error::BadTriplet { position: 1, part, flaw } = error else { panic!("{wrong}: {error:?}") };
+            assert_eq!((part, flaw), expected, "{wrong}");
         }
         let too_many = (0..101).map(|n| fact(&format!("x | uses | y{n}"))).collect();
         assert_eq!(place.try_say("a", too_many).await.unwrap_err().kind(), Kind::InvalidParams);
@@ -134,12 +138,14 @@ both_engines! {
         ] {
             let error = place.graph.neighbours(&place.indexes, neighbours_of(asked)).await.unwrap_err();
             assert_eq!(error.kind(), Kind::InvalidParams);
-            assert_eq!(error.data()["suggestions"][0], *expected, "{asked}: {error}");
+            let Error::NoEntityCalled { near, .. } = &error else { panic!("{error:?}") };
+            assert_eq!(near[0], expected, "{asked}: {error}");
             assert!(error.to_string().contains(&format!("did you mean `{expected}`")), "{error}");
         }
         // Without a similar spelling, shared words decide.
         let error = place.graph.neighbours(&place.indexes, neighbours_of("the old ledger database")).await.unwrap_err();
-        assert_eq!(error.data()["suggestions"][0], "ledger", "{error}");
+        let Error::NoEntityCalled { near, .. } = &error else { panic!("{error:?}") };
+        assert_eq!(near[0], "ledger", "{error}");
     }
 
     async fn facts_of_one_call_know_each_other(engine: Engine) {

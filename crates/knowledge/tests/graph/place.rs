@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
-use base::{ProjectId, Result, Timestamp};
+use base::{ProjectId, Timestamp};
 use knowledge::{
     Author, GraphHits, GraphQuery, GraphRanking, Indexes, IndexesConfig, Ingested, KnowledgeGraph, Memory, Neighbours,
-    NeighboursQuery, NewEntity, NewTriplet, PathQuery, Towards,
+    NeighboursQuery, NewEntity, NewTriplet, PathQuery, Result, Towards,
 };
 use search::embed::{Cached, MiniLm};
 use store::Change;

@@ -109,7 +109,7 @@ fn principal(project: &str, actor: Actor) -> Principal {
     Principal {
         org: OrgId::from_row("org_1"),
         plan_has_graph: false,
-        project: Some(ProjectView { id, has_root: false, memory_enabled: false, graph_enabled: false }),
+        project: Some(ProjectView { id, root: None, has_code: false, memory_enabled: false, graph_enabled: false }),
         actor,
         scopes: ScopeSet::EVERYTHING,
         allowlist: Allowlist::All,

@@ -9,6 +9,7 @@
 //! | `cache` | a cache for vectors of repeated queries |
 //! | `minilm` | the forward pass |
 //! | `pause` | background work gives way between layers |
+//! | `stored` | the stored form of vectors |
 //! | `weights` | the weights file, read in place |
 //! | `wordpiece`, `characters`, `vocabulary` | from text to word pieces |
 
@@ -17,6 +18,7 @@ mod characters;
 mod embedder;
 mod minilm;
 mod pause;
+mod stored;
 mod vocabulary;
 mod weights;
 mod wordpiece;
@@ -25,5 +27,6 @@ pub use cache::Cached;
 pub use embedder::{Embedder, Embedding};
 pub use minilm::MiniLm;
 pub use pause::giving_way;
+pub use stored::{from_row, to_row};
 #[cfg(any(test, feature = "rebuild"))]
 pub(crate) use {vocabulary::PIECE_CHARACTERS_MAX, vocabulary::slots, weights::Dimensions, weights::PAGE};

@@ -4,7 +4,7 @@ use std::collections::{HashMap, VecDeque};
 
 use super::VectorError;
 use super::graph::Graph;
-use super::quantised::{Quantised, Query, cosine};
+use super::quantised::{Quantised, Query, components, cosine};
 use super::rows::Rows;
 use super::scan::scan;
 use super::signs::scan_signs;
@@ -210,6 +210,11 @@ impl VectorIndex {
     pub fn similarity_of(&self, one: u64, other: u64) -> Option<f32> {
         let row = |id: u64| self.rows.row(*self.slots.get(&id)?);
         Some(cosine(row(one)?, row(other)?))
+    }
+
+    /// The vector of an item, of length one.
+    pub fn vector(&self, id: u64) -> Option<Vec<f32>> {
+        self.rows.row(*self.slots.get(&id)?).map(components)
     }
 
     /// Whether `id` has a vector here.

@@ -85,6 +85,12 @@ pub(super) fn cosine(left: Row<'_>, right: Row<'_>) -> f32 {
     (sum as f64 * f64::from(left.step) * f64::from(right.step) / (FINE * FINE) as f64) as f32
 }
 
+/// The components of a stored vector.
+pub(super) fn components(row: Row<'_>) -> Vec<f32> {
+    let component = |(upper, lower): (&i8, &i8)| row.step * (f32::from(*upper) + f32::from(*lower) / FINE as f32);
+    row.upper.iter().zip(row.lower).map(component).collect()
+}
+
 /// The maximum distance of the upper planes' product from the cosine, as `fixed + factor × slack of the row`.
 ///
 /// With `x = X + x'` and `q = Q + q'`, upper and lower parts, `x·q − X·Q = x'·q + X·q'`. By Cauchy-Schwarz this is at most
@@ -112,6 +118,13 @@ mod tests {
             let right = Quantised::new(&[0.6, -0.8]).unwrap();
             assert!((cosine(left.row(), right.row()) - 1.0).abs() < 1e-6, "{scale}");
         }
+    }
+
+    #[test]
+    fn components_are_read_back() {
+        let vector = [0.6, -0.8, 0.0];
+        let back = components(Quantised::new(&vector).unwrap().row());
+        assert!(back.iter().zip(vector).all(|(back, was)| (back - was).abs() < 1e-4), "{back:?}");
     }
 
     #[test]

@@ -98,7 +98,7 @@ async fn merge(
 )]
 async fn split(access: InProject<GraphWrite>, Id(id): Id<base::EntityId>, _: Query<Nothing>) -> Result<Json<SplitAnswer>> {
     let event = Event::new(EventKind::GraphSplit, "entity", id).with("projectId", access.project().as_str());
-    let Merged { from, into } = access.changing_graph(event).split(&id).await?;
+    let Merged { from, into } = access.changing_graph(event).split(&id, &access.who().label()).await?;
     Ok(Json(SplitAnswer { from: EntityView::new(from, None), into: EntityView::new(into, None) }))
 }
 

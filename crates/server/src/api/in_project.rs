@@ -62,6 +62,15 @@ impl<R> InProject<R> {
     }
 }
 
+impl From<knowledge::Error> for ApiError {
+    fn from(error: knowledge::Error) -> Self {
+        match error {
+            knowledge::Error::Store(error) => error.into(),
+            refusal => Self::new(refusal.kind(), refusal.to_string()),
+        }
+    }
+}
+
 /// What to roll back.
 #[derive(Deserialize, ToSchema)]
 #[serde(untagged, expecting = "give `agentId`, `sessionId` or both to select what to roll back")]

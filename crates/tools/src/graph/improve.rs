@@ -9,6 +9,7 @@ use knowledge::{Improved, Judgement, TripletRef, rounded};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::refusals::refused;
 use crate::reply::{Answer, NOTICE};
 use crate::rows::{self, Cell};
 use crate::tool::{Call, Tool};
@@ -121,7 +122,7 @@ impl Tool for Improve {
         };
         let meant: Result<Vec<TripletRef>> =
             input.triplets.into_iter().enumerate().map(|(place, meant)| meant.read(&format!("triplets[{place}]"))).collect();
-        let improved = graph.improve(&author, meant?, judgement).await?;
+        let improved = graph.improve(&author, meant?, judgement).await.map_err(refused)?;
         let moved = improved.triplets.iter().filter(|triplet| !triplet.repeated).count();
         let text = match improved.triplets.len() - moved {
             0 => format!("{moved} fact(s) rated."),

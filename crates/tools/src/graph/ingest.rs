@@ -13,6 +13,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::time;
+use crate::refusals::refused;
 use crate::reply::Answer;
 use crate::tool::{Call, Tool};
 
@@ -100,7 +101,7 @@ impl Tool for Ingest {
         let (graph, author) = call.graph()?;
         let stated: Result<Vec<NewTriplet>> =
             input.triplets.into_iter().enumerate().map(|(place, stated)| stated.read(&format!("triplets[{place}]"))).collect();
-        let ingested = graph.ingest(&author, stated?).await?;
+        let ingested = graph.ingest(&author, stated?).await.map_err(refused)?;
         call.services.indexes.pending.tell(call.permit.principal().org, call.project()?);
         let text = format!(
             "{} new fact(s), {} known already, {} superseded; {} new entities.",

@@ -10,6 +10,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{Triplet, read_aloud, time};
+use crate::refusals::refused;
 use crate::reply::{Answer, NOTICE};
 use crate::rows::{self, Cell};
 use crate::tool::{Call, Tool};
@@ -111,7 +112,7 @@ impl Tool for Neighbors {
             limit: input.limit as usize,
             as_of: time("asOf", input.as_of.as_deref())?,
         };
-        let found = graph.neighbours(&call.services.indexes, asked).await?;
+        let found = graph.neighbours(&call.services.indexes, asked).await.map_err(refused)?;
         let triplets: Vec<Triplet> = found.triplets.into_iter().map(Triplet::from).collect();
         let entities: Vec<Entity> =
             found.entities.into_iter().map(|(entity, hops)| Entity { name: entity.name, r#type: entity.kind, hops }).collect();

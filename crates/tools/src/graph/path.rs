@@ -10,6 +10,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{Triplet, read_aloud, time};
+use crate::refusals::refused;
 use crate::reply::{Answer, NOTICE};
 use crate::tool::{Call, Tool};
 
@@ -86,7 +87,7 @@ impl Tool for Path {
             weighted,
             as_of: time("asOf", input.as_of.as_deref())?,
         };
-        let Some(found) = graph.path(&call.services.indexes, asked).await? else {
+        let Some(found) = graph.path(&call.services.indexes, asked).await.map_err(refused)? else {
             let text = format!("No path of at most {depth} facts.");
             let output = Output { notice: None, found: false, length: None, cost: None, path: Vec::new() };
             return Ok(Answer::new(text, output));

@@ -10,6 +10,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::shown;
+use crate::refusals::refused;
 use crate::reply::Answer;
 use crate::tool::{Call, Tool};
 
@@ -66,7 +67,7 @@ impl Tool for Remember {
         let (memory, author) = call.memory()?;
         let memory = memory.shown_as(shown::shown(&call, &input.content).await?);
         let new = NewObservation { content: input.content, kind: input.r#type, confidence: input.confidence };
-        let kept = memory.remember(&author, new).await?;
+        let kept = memory.remember(&author, new).await.map_err(refused)?;
         let text = match (kept.stored, kept.near) {
             (true, None) => format!("Remembered as {}.", kept.id),
             (true, Some(near)) => format!("Remembered as {}. {near} says nearly the same.", kept.id),

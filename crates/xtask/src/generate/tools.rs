@@ -97,6 +97,8 @@ fn kind(property: &Value) -> String {
 fn needs(capability: Capability) -> &'static str {
     match capability {
         Capability::Always => "nothing",
+        Capability::Project => "a project",
+        Capability::Code => "a project with code",
         Capability::Memory => "memory on",
         Capability::Graph => "memory and graph on",
     }

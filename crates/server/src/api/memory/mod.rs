@@ -156,7 +156,7 @@ struct ObservationAnswer {
 
 #[derive(Serialize, ToSchema)]
 struct ForgottenAnswer {
-    /// The number of forgotten observations.
+    /// The number of forgotten observations. A rollback counts decisions too whose text is also another's.
     forgotten: u64,
 }
 
@@ -266,7 +266,7 @@ async fn forget(
     Ok(Json(ForgottenAnswer { forgotten }))
 }
 
-/// Forgets everything an agent or session noted, at most 500 observations per call; repeat until none is left.
+/// Forgets everything an agent or session noted or decided, at most 500 observations per call; repeat until none is left.
 #[utoipa::path(
     post, path = "/api/org/{orgId}/projects/{projectId}/memory/rollback", operation_id = "rollBackMemory", tag = "memory",
     params(InProject<MemoryWrite>), request_body = RollBack,
@@ -282,5 +282,5 @@ async fn roll_back(
     let Author { agent, session, since } = author;
     let filter = ObservationFilter { agent, session, ..ObservationFilter::default() };
     let gone = memory.roll_back(&filter, since, &access.who().label()).await?;
-    Ok(Json(ForgottenAnswer { forgotten: gone.observations }))
+    Ok(Json(ForgottenAnswer { forgotten: gone.observations + gone.decisions }))
 }

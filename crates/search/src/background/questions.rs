@@ -63,7 +63,7 @@ impl Drop for Question {
 }
 
 /// One piece of background work. Call [`Piece::give_way`] as often as possible.
-pub(crate) struct Piece {
+pub(super) struct Piece {
     questions: Arc<Questions>,
     patience: Duration,
     deadline: Cell<Option<Instant>>,
@@ -71,13 +71,13 @@ pub(crate) struct Piece {
 
 impl Piece {
     /// One of `many` pieces.
-    pub(crate) fn new(questions: &Arc<Questions>, many: usize) -> Self {
+    pub(super) fn new(questions: &Arc<Questions>, many: usize) -> Self {
         let patience = if many <= FEW { PATIENCE_OF_FEW } else { PATIENCE };
         Self { questions: Arc::clone(questions), patience, deadline: Cell::new(None) }
     }
 
     /// Waits while there are questions, but not longer than the piece may wait in all.
-    pub(crate) fn give_way(&self) {
+    pub(super) fn give_way(&self) {
         let deadline = self.deadline.get().unwrap_or_else(|| Instant::now() + self.patience);
         self.deadline.set(Some(deadline));
         self.questions.wait(deadline);

@@ -1,0 +1,5 @@
+(class_body (field_definition property: (_) @name value: [(arrow_function body: (_) @body) (function_expression body: (_) @body)]) @def.method)
+(class_body (field_definition property: (_) @name) @def.variable)
+(class_heritage (identifier) @ref.extends)
+(class_heritage (member_expression object: (_) @qualifier property: (property_identifier) @ref.extends))
+(class_heritage (call_expression function: (identifier) @ref.extends))
