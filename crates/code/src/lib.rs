@@ -9,9 +9,14 @@ mod files;
 #[expect(dead_code, unused_imports, reason = "the index uses it next")]
 mod find;
 pub mod git;
+mod history;
 mod path;
 mod resolve;
 
 pub use files::{FILE_BYTES_MAX, Files, Read, Replaced, Root, Seen, Sha256, Stamp, Stat, StoredFile, stored_files};
+pub use history::{
+    At, Before, Blame, BlameSpan, ChangeSource, ChangeType, Diff, History, HistoryFilter, NewContent, Noticed, Past,
+    RollbackOutcome, RolledBack, Settled, Version, Within, Writer, Written,
+};
 pub use path::{CodePath, is_temporary};
 pub use resolve::Resolution;

@@ -56,6 +56,21 @@ impl Files {
         }
     }
 
+    /// Reads a file for a change: what is there, and what to compare it with later.
+    pub(crate) async fn look(&self, rows: &OrgStore, project: &ProjectId, path: &CodePath) -> Result<(Read, Seen)> {
+        let path = path.clone();
+        if let Self::Disk(root) = self {
+            let root = Arc::clone(root);
+            return on_disk(move || {
+                let read = root.read(&path, FILE_BYTES_MAX)?;
+                Seen::of(&path, &read).map(|seen| (read, seen))
+            })
+            .await;
+        }
+        let read = rows::read(rows, project, &path, FILE_BYTES_MAX).await?;
+        on_disk(move || Seen::of(&path, &read).map(|seen| (read, seen))).await
+    }
+
     /// The path of the file that `path` leads to. History is kept under this path.
     pub async fn real(&self, path: &CodePath) -> Result<CodePath> {
         match self {
