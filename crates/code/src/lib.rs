@@ -4,3 +4,7 @@
 //! state is fresh: it says how much of the project it covers.
 //!
 //! This crate does not know the wire format, permissions or other orgs: it sees one org's rows and one project's root.
+
+mod resolve;
+
+pub use resolve::Resolution;

@@ -49,6 +49,11 @@ impl NodePackages {
         Self { modules, node }
     }
 
+    /// The folder of an installed package.
+    pub fn folder(&self, package: &str) -> PathBuf {
+        self.modules.join(package)
+    }
+
     /// A command that runs a script below `node_modules`, after loading the modules `imports`.
     pub fn script(&self, script: &str, imports: &[&Path]) -> Command {
         let mut command = Command::new(&self.node);
