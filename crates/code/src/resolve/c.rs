@@ -103,7 +103,9 @@ fn include_folders(command: &Value, suffixes: &Suffixes, roots: &mut HashMap<Str
     let mut found = Vec::new();
     let mut arguments = arguments.into_iter();
     while let Some(argument) = arguments.next() {
-        let Some(rest) = ["-I", "-isystem", "-iquote", "/I"].iter().find_map(|flag| argument.strip_prefix(flag)) else { continue };
+        let Some(rest) = ["-I", "-isystem", "-iquote", "/I"].iter().find_map(|flag| argument.strip_prefix(flag)) else {
+            continue;
+        };
         let path = if rest.is_empty() { arguments.next().unwrap_or_default() } else { rest };
         found.extend(below(&absolute(path.trim_matches('"')), root).map(str::to_owned));
     }

@@ -4,10 +4,15 @@
 pub(super) fn matches(pattern: &str, path: &str) -> bool {
     let pattern: Vec<&str> = parts(pattern).collect();
     let path: Vec<&str> = parts(path).collect();
-    wildcard(&pattern, &path, |part| *part == "**", |pattern, part| {
-        let (pattern, part): (Vec<char>, Vec<char>) = (pattern.chars().collect(), part.chars().collect());
-        wildcard(&pattern, &part, |sign| *sign == '*', |sign, letter| *sign == '?' || sign == letter)
-    })
+    wildcard(
+        &pattern,
+        &path,
+        |part| *part == "**",
+        |pattern, part| {
+            let (pattern, part): (Vec<char>, Vec<char>) = (pattern.chars().collect(), part.chars().collect());
+            wildcard(&pattern, &part, |sign| *sign == '*', |sign, letter| *sign == '?' || sign == letter)
+        },
+    )
 }
 
 fn parts(path: &str) -> impl Iterator<Item = &str> {

@@ -63,7 +63,9 @@ impl Index {
     fn use_workspace(&mut self, workspace: usize, folder: &str, text: &str) {
         let replaced = replacements(text, folder);
         for used in entries(text, "use").filter_map(|used| join(folder, unquoted(used))) {
-            let Some(module) = self.by_folder.get(used.as_str()).and_then(|number| self.modules.get_mut(*number)) else { continue };
+            let Some(module) = self.by_folder.get(used.as_str()).and_then(|number| self.modules.get_mut(*number)) else {
+                continue;
+            };
             module.workspace = Some(workspace);
             for (path, target) in &replaced {
                 module.replacements.insert(path.clone(), target.clone());

@@ -128,7 +128,9 @@ fn folders_of<'a>(map: Option<&'a Value>, folder: &'a str) -> impl Iterator<Item
 }
 
 fn is_file(import: &Import) -> bool {
-    matches!(import.kind, ImportKind::Relative | ImportKind::Dynamic) || import.path.contains('/') || import.path.ends_with(".php")
+    matches!(import.kind, ImportKind::Relative | ImportKind::Dynamic)
+        || import.path.contains('/')
+        || import.path.ends_with(".php")
 }
 
 /// `include 'a.php'`: from the file's folder, else from the root. PHP itself starts at the program's folder.

@@ -224,9 +224,7 @@ fn source_folders(manifest: &toml::Table) -> Vec<String> {
         keys.iter().fold(tool, |value, key| value.and_then(|value| value.get(key)))
     };
     let mut found = Vec::new();
-    for keys in
-        [&["setuptools", "packages", "find", "where"][..], &["ruff", "src"], &["pytest", "ini_options", "pythonpath"]]
-    {
+    for keys in [&["setuptools", "packages", "find", "where"][..], &["ruff", "src"], &["pytest", "ini_options", "pythonpath"]] {
         let list = at(keys).and_then(toml::Value::as_array).into_iter().flatten();
         found.extend(list.filter_map(toml::Value::as_str).map(str::to_owned));
     }

@@ -144,7 +144,9 @@ mod tests {
 
     #[test]
     fn constants_become_paths() {
-        for (constant, path) in [("Cart", "cart"), ("Shop::LineItem", "shop/line_item"), ("HTMLParser", "html_parser"), ("A1B", "a1_b")] {
+        for (constant, path) in
+            [("Cart", "cart"), ("Shop::LineItem", "shop/line_item"), ("HTMLParser", "html_parser"), ("A1B", "a1_b")]
+        {
             assert_eq!(underscored(constant), path);
         }
     }

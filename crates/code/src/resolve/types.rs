@@ -74,7 +74,12 @@ impl Index {
 }
 
 /// The files that define what references name, if that is in one of these packages. The first reference to a file counts.
-pub(super) fn same_package(names: &Names, source: &Source<'_>, packages: &[&str], imported: &HashSet<&str>) -> Vec<ReferenceEdge> {
+pub(super) fn same_package(
+    names: &Names,
+    source: &Source<'_>,
+    packages: &[&str],
+    imported: &HashSet<&str>,
+) -> Vec<ReferenceEdge> {
     let mut found: Vec<ReferenceEdge> = Vec::new();
     let (mut seen, mut targets) = (HashSet::new(), HashSet::new());
     for (number, reference) in (0..).zip(&source.outline.references) {

@@ -83,7 +83,9 @@ impl Index {
         let mut found: Vec<ReferenceEdge> = Vec::new();
         let mut seen = std::collections::HashSet::new();
         for (number, reference) in (0..).zip(&source.outline.references) {
-            let Some(qualifier) = reference.qualifier.as_deref().filter(|text| text.contains("::") || is_path(text)) else { continue };
+            let Some(qualifier) = reference.qualifier.as_deref().filter(|text| text.contains("::") || is_path(text)) else {
+                continue;
+            };
             if !seen.insert(qualifier) {
                 continue;
             }
@@ -153,10 +155,8 @@ impl Index {
     fn places(&self, source: &Source<'_>, inline: &Inline<'_>, line: u32) -> Vec<u32> {
         let Some(file) = self.files.number(source.path) else { return Vec::new() };
         let tops = self.modules.of_file(file).iter().take(CRATES_MAX);
-        tops.map(|top| {
-            inline.names_around(line).fold(*top, |module, name| self.modules.child(module, name).unwrap_or(module))
-        })
-        .collect()
+        tops.map(|top| inline.names_around(line).fold(*top, |module, name| self.modules.child(module, name).unwrap_or(module)))
+            .collect()
     }
 
     fn meaning(&self, module: u32, path: &[&str]) -> Meaning {
@@ -224,7 +224,8 @@ impl Index {
     /// A path in a file that no crate reaches.
     fn outside(&self, source: &Source<'_>, path: &[&str]) -> Meaning {
         let package = self.packages.around(source.path).and_then(|number| u32::try_from(number).ok());
-        let root = package.and_then(|package| self.modules.libraries.get(&package).or_else(|| self.modules.any_root.get(&package)));
+        let root =
+            package.and_then(|package| self.modules.libraries.get(&package).or_else(|| self.modules.any_root.get(&package)));
         match (root, path.first()) {
             (_, Some(&("self" | "super"))) | (_, None) => Meaning::Nothing,
             (Some(root), Some(_)) => self.meaning(*root, path),

@@ -78,10 +78,14 @@ impl Configs {
             return Some(own);
         }
         let mut referenced = configs.iter().skip(1);
-        referenced.clone().find(|config| config.includes(file)).or_else(|| {
-            // A file outside every list, such as a test, uses the first configuration that says something.
-            if own.mappings.is_empty() { referenced.find(|config| !config.mappings.is_empty()) } else { None }
-        }).or(Some(own))
+        referenced
+            .clone()
+            .find(|config| config.includes(file))
+            .or_else(|| {
+                // A file outside every list, such as a test, uses the first configuration that says something.
+                if own.mappings.is_empty() { referenced.find(|config| !config.mappings.is_empty()) } else { None }
+            })
+            .or(Some(own))
     }
 }
 

@@ -3,10 +3,14 @@
 use crate::resolve::Tree;
 use crate::resolve::path::{base, child};
 
-const TYPESCRIPT_FIRST: &[&str] =
-    &[".ts", ".tsx", ".d.ts", ".js", ".jsx", ".mts", ".cts", ".mjs", ".cjs", ".json", ".vue", ".svelte", ".astro", ".d.mts", ".d.cts"];
-const JAVASCRIPT_FIRST: &[&str] =
-    &[".js", ".jsx", ".mjs", ".cjs", ".json", ".ts", ".tsx", ".mts", ".cts", ".d.ts", ".vue", ".svelte", ".astro", ".d.mts", ".d.cts"];
+const TYPESCRIPT_FIRST: &[&str] = &[
+    ".ts", ".tsx", ".d.ts", ".js", ".jsx", ".mts", ".cts", ".mjs", ".cjs", ".json", ".vue", ".svelte", ".astro", ".d.mts",
+    ".d.cts",
+];
+const JAVASCRIPT_FIRST: &[&str] = &[
+    ".js", ".jsx", ".mjs", ".cjs", ".json", ".ts", ".tsx", ".mts", ".cts", ".d.ts", ".vue", ".svelte", ".astro", ".d.mts",
+    ".d.cts",
+];
 /// The sources that an extension of build output may stand for.
 const SOURCES: &[(&str, &[&str])] = &[
     (".js", &[".ts", ".tsx", ".d.ts", ".jsx"]),
@@ -63,8 +67,7 @@ impl Lookup<'_> {
 
 /// A path without the extension of a script or a declaration.
 pub(super) fn without_extension(path: &str) -> &str {
-    const ENDS: [&str; 11] =
-        [".d.ts", ".d.mts", ".d.cts", ".ts", ".tsx", ".mts", ".cts", ".js", ".jsx", ".mjs", ".cjs"];
+    const ENDS: [&str; 11] = [".d.ts", ".d.mts", ".d.cts", ".ts", ".tsx", ".mts", ".cts", ".js", ".jsx", ".mjs", ".cjs"];
     ENDS.iter().find_map(|end| path.strip_suffix(end)).filter(|stem| !base(stem).is_empty()).unwrap_or(path)
 }
 

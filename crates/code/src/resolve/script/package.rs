@@ -5,16 +5,15 @@ use std::collections::HashMap;
 use serde_json::Value;
 
 use super::files::{Lookup, is_declaration, without_extension};
+use super::workspace::Workspaces;
 use crate::resolve::Resolution;
 use crate::resolve::manifest::Manifests;
 use crate::resolve::path::{child, folders, join};
-use super::workspace::Workspaces;
 
 /// The number of targets that one export may name.
 const TARGETS_MAX: usize = 32;
 /// Folders of build output. What they hold is made from the sources.
-const OUTPUTS: [&str; 12] =
-    ["dist", "lib", "build", "out", "esm", "cjs", "es", "umd", "types", "typings", "output", "out-tsc"];
+const OUTPUTS: [&str; 12] = ["dist", "lib", "build", "out", "esm", "cjs", "es", "umd", "types", "typings", "output", "out-tsc"];
 
 /// One `package.json`.
 pub(super) struct Package {
@@ -97,9 +96,9 @@ impl Package {
         let mut links = Vec::new();
         for kind in ["dependencies", "devDependencies", "peerDependencies", "optionalDependencies"] {
             for (name, version) in value.get(kind).and_then(Value::as_object).into_iter().flatten() {
-                let path = version.as_str().and_then(|version| {
-                    ["file:", "link:", "portal:"].iter().find_map(|prefix| version.strip_prefix(prefix))
-                });
+                let path = version
+                    .as_str()
+                    .and_then(|version| ["file:", "link:", "portal:"].iter().find_map(|prefix| version.strip_prefix(prefix)));
                 if let Some(target) = path.and_then(|path| join(folder, path)) {
                     links.push((name.as_str().into(), target.into()));
                 }

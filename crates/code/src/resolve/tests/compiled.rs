@@ -42,14 +42,26 @@ fn go_modules_workspaces_and_replacements() {
 fn rust_modules_and_members() {
     check(
         &[
-            ("Cargo.toml", "[workspace]\nmembers = [\"app\", \"my-lib\"]\n[workspace.dependencies]\nmy-lib = { path = \"my-lib\" }\nserde = \"1\"\n"),
+            (
+                "Cargo.toml",
+                "[workspace]\nmembers = [\"app\", \"my-lib\"]\n[workspace.dependencies]\nmy-lib = { path = \"my-lib\" }\nserde = \"1\"\n",
+            ),
             ("my-lib/Cargo.toml", "[package]\nname = \"my-lib\"\n"),
             ("my-lib/src/lib.rs", "pub mod text;\n"),
             ("my-lib/src/text.rs", "pub struct Text;\n"),
-            ("app/Cargo.toml", "[package]\nname = \"app\"\n[dependencies]\nmy-lib = { workspace = true }\nserde = { workspace = true }\n"),
-            ("app/src/main.rs", "mod shop;\n#[path = \"odd/name.rs\"]\nmod named;\nmod gone;\nuse my_lib::text::Text;\nuse serde::Serialize;\nuse std::fmt;\nuse app::thing;\nuse what::ever;\n"),
+            (
+                "app/Cargo.toml",
+                "[package]\nname = \"app\"\n[dependencies]\nmy-lib = { workspace = true }\nserde = { workspace = true }\n",
+            ),
+            (
+                "app/src/main.rs",
+                "mod shop;\n#[path = \"odd/name.rs\"]\nmod named;\nmod gone;\nuse my_lib::text::Text;\nuse serde::Serialize;\nuse std::fmt;\nuse app::thing;\nuse what::ever;\n",
+            ),
             ("app/src/odd/name.rs", "use crate::shop::cart::{self, Cart};\n"),
-            ("app/src/shop/mod.rs", "pub mod cart;\nmod tax;\nuse self::tax::Rate;\nuse Kind::*;\nenum Kind { A }\nmod inner {\n    use super::cart::Cart;\n    mod deep;\n}\n"),
+            (
+                "app/src/shop/mod.rs",
+                "pub mod cart;\nmod tax;\nuse self::tax::Rate;\nuse Kind::*;\nenum Kind { A }\nmod inner {\n    use super::cart::Cart;\n    mod deep;\n}\n",
+            ),
             ("app/src/shop/inner/deep.rs", "use super::super::tax;\n"),
             ("app/src/shop/cart.rs", "use super::tax::Rate;\nuse super::*;\nfn f() { crate::named::g(); }\n"),
             ("app/src/shop/tax.rs", "pub mod rates;\n"),
@@ -106,9 +118,15 @@ fn java_kotlin_and_scala_share_their_types() {
                  class Main extends Base { void f() { new Item(); Tools.help(); } }\n",
             ),
             ("src/com/acme/app/Base.java", "package com.acme.app;\nclass Base {}\n"),
-            ("src/com/acme/app/Tools.kt", "package com.acme.app\nimport com.acme.app.data.Store as S\nobject Tools { fun help() {} }\n"),
+            (
+                "src/com/acme/app/Tools.kt",
+                "package com.acme.app\nimport com.acme.app.data.Store as S\nobject Tools { fun help() {} }\n",
+            ),
             ("src/com/acme/app/data/Store.java", "package com.acme.app.data;\npublic class Store { class Inner {} }\n"),
-            ("src/com/acme/app/data/Item.scala", "package com.acme.app.data\nimport com.acme.app.{Base, Tools => T}\nclass Item\n"),
+            (
+                "src/com/acme/app/data/Item.scala",
+                "package com.acme.app.data\nimport com.acme.app.{Base, Tools => T}\nclass Item\n",
+            ),
             ("src/com/acme/app/data/Unused.java", "package com.acme.app.data;\nclass Unused {}\n"),
         ],
         &[
@@ -130,7 +148,10 @@ fn java_kotlin_and_scala_share_their_types() {
 fn c_sharp_namespaces() {
     check(
         &[
-            ("Main.cs", "using System.Text;\nusing Acme.Data;\nusing static Acme.Data.Tools;\nnamespace Acme.App;\nclass Main : Base { void F() { new Store(); } }\n"),
+            (
+                "Main.cs",
+                "using System.Text;\nusing Acme.Data;\nusing static Acme.Data.Tools;\nnamespace Acme.App;\nclass Main : Base { void F() { new Store(); } }\n",
+            ),
             ("Base.cs", "namespace Acme\n{\n    class Base {}\n}\n"),
             ("Data.cs", "namespace Acme.Data\n{\n    class Store {}\n}\n"),
             ("Tools.cs", "namespace Acme.Data;\nstatic class Tools {}\n"),
@@ -202,7 +223,10 @@ fn zig_files_and_modules() {
     check(
         &[
             ("build.zig", "const m = b.addModule(\"core\", .{ .root_source_file = b.path(\"src/core.zig\") });\n"),
-            ("src/main.zig", "const std = @import(\"std\");\nconst a = @import(\"a.zig\");\nconst c = @import(\"core\");\nconst n = @import(\"none.zig\");\n"),
+            (
+                "src/main.zig",
+                "const std = @import(\"std\");\nconst a = @import(\"a.zig\");\nconst c = @import(\"core\");\nconst n = @import(\"none.zig\");\n",
+            ),
             ("src/a.zig", ""),
             ("src/core.zig", ""),
         ],

@@ -172,7 +172,10 @@ fn elixir_modules_by_name() {
 fn shell_scripts_source_files() {
     check(
         &[
-            ("bin/run.sh", "source ./common.sh\n. \"$(dirname \"$0\")/lib/log.sh\"\nsource /etc/profile\nsource none.sh\nsource lib/far.sh\n"),
+            (
+                "bin/run.sh",
+                "source ./common.sh\n. \"$(dirname \"$0\")/lib/log.sh\"\nsource /etc/profile\nsource none.sh\nsource lib/far.sh\n",
+            ),
             ("bin/common.sh", ""),
             ("bin/lib/log.sh", ""),
             ("tools/lib/far.sh", ""),

@@ -6,8 +6,14 @@ use super::check;
 fn relative_paths_extensions_and_index_files() {
     check(
         &[
-            ("src/a.ts", "import x from './b.js';\nimport './c';\nexport * from './folder';\nimport type { T } from './types';\nimport './none';"),
-            ("src/b.ts", "const a = require('./a');\nimport('./lazy.jsx');\nimport data from './data.json';\nimport raw from './b.css?inline';"),
+            (
+                "src/a.ts",
+                "import x from './b.js';\nimport './c';\nexport * from './folder';\nimport type { T } from './types';\nimport './none';",
+            ),
+            (
+                "src/b.ts",
+                "const a = require('./a');\nimport('./lazy.jsx');\nimport data from './data.json';\nimport raw from './b.css?inline';",
+            ),
             ("src/b.css", ""),
             ("src/data.json", "{}"),
             ("src/c.tsx", "import '.';\nimport '../src/';"),
@@ -45,9 +51,15 @@ fn relative_paths_extensions_and_index_files() {
 fn tsconfig_paths_extends_and_circles() {
     check(
         &[
-            ("tsconfig.base.json", "{ // shared\n \"compilerOptions\": { \"baseUrl\": \".\", \"paths\": { \"@/*\": [\"none/*\", \"src/*\"], \"one\": [\"src/one.ts\"], }, }, }"),
+            (
+                "tsconfig.base.json",
+                "{ // shared\n \"compilerOptions\": { \"baseUrl\": \".\", \"paths\": { \"@/*\": [\"none/*\", \"src/*\"], \"one\": [\"src/one.ts\"], }, }, }",
+            ),
             ("tsconfig.json", r#"{"extends": ["./missing", "./tsconfig.base"]}"#),
-            ("src/main.ts", "import '@/deep/a';\nimport 'one';\nimport 'src/two';\nimport 'react';\nimport '@/none';\nimport 'node:fs';\nimport 'path';"),
+            (
+                "src/main.ts",
+                "import '@/deep/a';\nimport 'one';\nimport 'src/two';\nimport 'react';\nimport '@/none';\nimport 'node:fs';\nimport 'path';",
+            ),
             ("src/deep/a.ts", ""),
             ("src/one.ts", ""),
             ("src/two.ts", ""),
@@ -73,7 +85,10 @@ fn tsconfig_paths_extends_and_circles() {
 fn tsconfig_references_and_the_outermost_folder() {
     check(
         &[
-            ("tsconfig.json", r#"{"files": [], "references": [{"path": "./tsconfig.app.json"}, {"path": "./tsconfig.node.json"}]}"#),
+            (
+                "tsconfig.json",
+                r#"{"files": [], "references": [{"path": "./tsconfig.app.json"}, {"path": "./tsconfig.node.json"}]}"#,
+            ),
             ("tsconfig.app.json", r##"{"include": ["src"], "compilerOptions": {"paths": {"#lib/*": ["./src/lib/*"]}}}"##),
             ("tsconfig.node.json", r##"{"include": ["*.config.ts"], "compilerOptions": {"paths": {"#lib/*": ["./node/*"]}}}"##),
             ("src/main.ts", "import '#lib/a';"),
@@ -140,7 +155,9 @@ fn packages_of_a_workspace_without_node_modules() {
 #[test]
 fn a_chain_of_configurations_is_bounded() {
     let mut files: Vec<(String, String)> = (0..100)
-        .map(|number| (format!("c{number}.json"), format!(r#"{{"extends": ["./c{}.json", "./c{}.json"]}}"#, number + 1, number + 2)))
+        .map(|number| {
+            (format!("c{number}.json"), format!(r#"{{"extends": ["./c{}.json", "./c{}.json"]}}"#, number + 1, number + 2))
+        })
         .collect();
     files.push(("tsconfig.json".to_owned(), r#"{"extends": "./c0.json"}"#.to_owned()));
     files.push(("a.ts".to_owned(), "import './b';".to_owned()));
