@@ -20,23 +20,28 @@
   arguments: (arguments . (argument (string (string_content) @name)))
   (#eq? @_define "define")) @def.constant
 
-; Bases. An interface extends interfaces; a class uses traits.
+; Bases. An interface extends interfaces; a class uses traits. `\A` is the `A` of no namespace: its qualifier is `\`.
 (base_clause (name) @ref.extends)
-(base_clause (qualified_name prefix: (_)? @qualifier (name) @ref.extends .))
+(base_clause (qualified_name prefix: (namespace_name) @qualifier (name) @ref.extends .))
+(base_clause (qualified_name . "\\" @qualifier . (name) @ref.extends .))
 (class_interface_clause (name) @ref.implements)
-(class_interface_clause (qualified_name prefix: (_)? @qualifier (name) @ref.implements .))
+(class_interface_clause (qualified_name prefix: (namespace_name) @qualifier (name) @ref.implements .))
+(class_interface_clause (qualified_name . "\\" @qualifier . (name) @ref.implements .))
 (use_declaration (name) @ref.extends)
-(use_declaration (qualified_name prefix: (_)? @qualifier (name) @ref.extends .))
+(use_declaration (qualified_name prefix: (namespace_name) @qualifier (name) @ref.extends .))
+(use_declaration (qualified_name . "\\" @qualifier . (name) @ref.extends .))
 
 ; Calls.
 (function_call_expression function: (name) @ref.call (#not-eq? @ref.call "define"))
-(function_call_expression function: (qualified_name prefix: (_)? @qualifier (name) @ref.call .))
+(function_call_expression function: (qualified_name prefix: (namespace_name) @qualifier (name) @ref.call .))
+(function_call_expression function: (qualified_name . "\\" @qualifier . (name) @ref.call .))
 (function_call_expression function: (relative_name (name) @ref.call .))
 (member_call_expression object: (_) @qualifier name: (name) @ref.call)
 (nullsafe_member_call_expression object: (_) @qualifier name: (name) @ref.call)
 (scoped_call_expression scope: (_) @qualifier name: (name) @ref.call)
 (object_creation_expression (name) @ref.call (#not-match? @ref.call "^(self|static|parent)$"))
-(object_creation_expression (qualified_name prefix: (_)? @qualifier (name) @ref.call .))
+(object_creation_expression (qualified_name prefix: (namespace_name) @qualifier (name) @ref.call .))
+(object_creation_expression (qualified_name . "\\" @qualifier . (name) @ref.call .))
 
 ; Imports. Each part of `use A\B, C\D` is an import of its own; the names in braces belong to one.
 (namespace_use_declaration

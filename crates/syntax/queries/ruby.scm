@@ -43,7 +43,8 @@
   arguments: (argument_list (scope_resolution scope: (_)? @qualifier name: (constant) @ref.extends))
   (#any-of? @_mix "include" "extend" "prepend"))
 
-; Calls. `A.new` is a call of `A`. A word without arguments may be a variable: it is not counted.
+; Calls. `A.new` is a call of `A`. A function finds the calls that are only a word, because a variable looks the same.
+(program) @import.walk
 (call receiver: (constant) @ref.call method: (identifier) @_new (#eq? @_new "new"))
 (call
   receiver: (scope_resolution scope: (_)? @qualifier name: (constant) @ref.call)

@@ -2,7 +2,8 @@
 
 [(comment) (block_comment)] @doc
 
-(package_clause name: (package_identifier) @package)
+; Several package clauses in a row make one package: code joins them.
+(package_clause) @import.walk
 
 ; Types.
 (class_definition name: (_) @name body: (_)? @body) @def.class

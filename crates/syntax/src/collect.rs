@@ -15,7 +15,7 @@ use crate::text::{Span, clip, line, unquote};
 use crate::{Bounds, DefinitionKind, Export, Import, ImportKind, Imported, Language, ReferenceKind, languages};
 
 /// More partial matches than this at one time are dropped: only a text made for it has so many.
-const PARTIAL_MATCHES_MAX: u32 = 2_048;
+const PARTIAL_MATCHES_MAX: u32 = 512;
 
 /// Everything that the query found, in no order.
 #[derive(Default)]

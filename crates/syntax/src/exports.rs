@@ -28,7 +28,8 @@ pub(crate) fn is_exported(language: Language, candidate: &Candidate<'_>) -> bool
         Language::Zig => says(&["pub"]),
         Language::Lua => !says(&["local"]),
         Language::Elixir => candidate.kind == DefinitionKind::Module,
-        Language::Ruby | Language::Php | Language::Bash => true,
+        Language::Php => !is_function,
+        Language::Ruby | Language::Bash => true,
     }
 }
 

@@ -6,9 +6,11 @@
 
 mod assemble;
 mod captures;
+mod chunk;
 mod collect;
 mod define;
 mod docs;
+mod errors;
 mod exports;
 mod grammar;
 mod language;
@@ -19,6 +21,8 @@ mod parse;
 mod query;
 mod text;
 
+pub use chunk::{Chunk, chunks};
+pub use errors::{SyntaxError, added_errors};
 pub use language::Language;
 pub use outline::{Bounds, Definition, DefinitionKind, Export, Import, ImportKind, Imported, Outline, Reference, ReferenceKind};
 pub use parse::Unparsed;
@@ -32,15 +36,6 @@ pub fn outline(language: Language, text: &str, bounds: &Bounds) -> Result<Outlin
     let query = query::of(language).ok_or(Unparsed::NoGrammar)?;
     let parsed = parse::parse(language, text, bounds)?;
     let found = collect::collect(language, query, &parsed, text, bounds)?;
-    let errors = parse::error_count(&parsed.tree);
+    let errors = parse::error_count(language, &parsed.tree, text);
     Ok(assemble::assemble(language, found, text, bounds, errors))
-}
-
-/// Why each query that does not compile does not: `language: message`. For tests of this crate.
-#[doc(hidden)]
-pub fn broken_queries() -> Vec<String> {
-    Language::ALL
-        .iter()
-        .filter_map(|language| query::compile(*language).err().map(|why| format!("{}: {why}", language.name())))
-        .collect()
 }

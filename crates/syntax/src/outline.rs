@@ -120,6 +120,8 @@ pub struct Import {
     /// What is imported, as written without quotes: `./a`, `..pkg.mod`, `crate::a::B`, `java.util.List`, `vector`.
     pub path: String,
     /// The names that are taken from it. Empty if the module itself is imported.
+    /// A name `*` with an alias is the imported thing itself under another name: `import a as b`, `use a::B as C`.
+    /// A name `*` without an alias in a re-export means all names: `export * from`, `pub use a::*`.
     pub names: Vec<Imported>,
     /// The file that the import names itself: `#[path = "x.rs"] mod y;`.
     pub location: Option<String>,

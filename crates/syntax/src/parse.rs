@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use tree_sitter::{ParseOptions, Parser, Tree};
 
-use crate::{Bounds, Language, grammar};
+use crate::{Bounds, Language, grammar, languages};
 
 thread_local! {
     static PARSER: RefCell<Parser> = RefCell::new(Parser::new());
@@ -51,9 +51,22 @@ pub(crate) fn parse(language: Language, text: &str, bounds: &Bounds) -> Result<P
     }
     let grammar = grammar::of(language).ok_or(Unparsed::NoGrammar)?;
     let deadline = Instant::now() + Duration::from_millis(bounds.parse_ms_max);
-    let tree = PARSER.with(|parser| {
+    let mut tree = tree_of(&grammar, text, deadline)?;
+    if tree.root_node().has_error()
+        && let Some(other) = languages::repaired(language, text)
+    {
+        let repaired = tree_of(&grammar, &other, deadline)?;
+        if error_count(language, &repaired, text) < error_count(language, &tree, text) {
+            tree = repaired;
+        }
+    }
+    Ok(Parsed { tree, deadline })
+}
+
+fn tree_of(grammar: &tree_sitter::Language, text: &str, deadline: Instant) -> Result<Tree, Unparsed> {
+    PARSER.with(|parser| {
         let mut parser = parser.try_borrow_mut().map_err(|_| Unparsed::TookTooLong)?;
-        parser.set_language(&grammar).map_err(|_| Unparsed::NoGrammar)?;
+        parser.set_language(grammar).map_err(|_| Unparsed::NoGrammar)?;
         let bytes = text.as_bytes();
         let mut is_late = |_: &_| if Instant::now() >= deadline { ControlFlow::Break(()) } else { ControlFlow::Continue(()) };
         let options = ParseOptions::new().progress_callback(&mut is_late);
@@ -61,15 +74,14 @@ pub(crate) fn parse(language: Language, text: &str, bounds: &Bounds) -> Result<P
         // A parse that was stopped would otherwise go on with the next text.
         parser.reset();
         tree.ok_or(Unparsed::TookTooLong)
-    })?;
-    Ok(Parsed { tree, deadline })
+    })
 }
 
 /// The number of places where the text is broken.
-pub(crate) fn error_count(tree: &Tree) -> u32 {
+pub(crate) fn error_count(language: Language, tree: &Tree, text: &str) -> u32 {
     let mut count = 0_u32;
-    each_error(tree, |_| {
-        count = count.saturating_add(1);
+    each_error(tree, |node| {
+        count = count.saturating_add(u32::from(!languages::is_valid(language, node, text)));
         true
     });
     count

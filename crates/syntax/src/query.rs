@@ -32,7 +32,7 @@ pub(crate) fn of(language: Language) -> Option<&'static Compiled> {
 }
 
 /// Compiles a query. The error is for the person who writes queries.
-pub(crate) fn compile(language: Language) -> Result<Compiled, String> {
+fn compile(language: Language) -> Result<Compiled, String> {
     let grammar = grammar::of(language).ok_or("this build has no grammar")?;
     let query = tree_sitter::Query::new(&grammar, grammar::query_text(language)).map_err(|error| error.to_string())?;
     let roles = query
@@ -44,4 +44,19 @@ pub(crate) fn compile(language: Language) -> Result<Compiled, String> {
         .map(|pattern| query.property_settings(pattern).iter().any(|property| &*property.key == "exported"))
         .collect();
     Ok(Compiled { query, roles, exported })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_query_compiles() {
+        let broken: Vec<String> = Language::ALL
+            .iter()
+            .filter(|language| grammar::of(**language).is_some())
+            .filter_map(|language| compile(*language).err().map(|why| format!("{}: {why}", language.name())))
+            .collect();
+        assert_eq!(broken, Vec::<String>::new());
+    }
 }

@@ -63,7 +63,9 @@ pub(crate) fn unquote(text: &str) -> &str {
     let trimmed = text.trim();
     for (open, close) in [('"', '"'), ('\'', '\''), ('`', '`'), ('<', '>')] {
         if let Some(inner) = trimmed.strip_prefix(open).and_then(|rest| rest.strip_suffix(close)) {
-            return inner;
+            // `<~>` is an operator.
+            let is_operator = open == '<' && !inner.contains(char::is_alphanumeric);
+            return if is_operator { trimmed } else { inner };
         }
     }
     trimmed
@@ -86,6 +88,7 @@ mod tests {
     fn quotes_go_only_in_pairs() {
         assert_eq!(unquote("\"./a\""), "./a");
         assert_eq!(unquote(" <vector> "), "vector");
+        assert_eq!(unquote("<~>"), "<~>");
         assert_eq!(unquote("'a"), "'a");
         assert_eq!(unquote("\""), "\"");
     }

@@ -7,14 +7,36 @@ use crate::text::{Span, clip, line};
 use crate::{Bounds, Import, ImportKind, Imported, ReferenceKind};
 
 /// Words whose first argument is the head of a definition.
-const DEFINERS: [&str; 8] =
-    ["def", "defp", "defmacro", "defmacrop", "defdelegate", "defguard", "defguardp", "defn"];
+const DEFINERS: [&str; 8] = ["def", "defp", "defmacro", "defmacrop", "defdelegate", "defguard", "defguardp", "defn"];
 
 /// Words that read like calls and are part of the language.
 const SPECIAL: [&str; 26] = [
-    "alias", "case", "cond", "defexception", "defimpl", "defmodule", "defoverridable", "defprotocol", "defstruct", "destructure", "for",
-    "if", "import", "quote", "raise", "receive", "require", "reraise", "super", "throw", "try", "unless", "unquote", "unquote_splicing",
-    "use", "with",
+    "alias",
+    "case",
+    "cond",
+    "defexception",
+    "defimpl",
+    "defmodule",
+    "defoverridable",
+    "defprotocol",
+    "defstruct",
+    "destructure",
+    "for",
+    "if",
+    "import",
+    "quote",
+    "raise",
+    "receive",
+    "require",
+    "reraise",
+    "super",
+    "throw",
+    "try",
+    "unless",
+    "unquote",
+    "unquote_splicing",
+    "use",
+    "with",
 ];
 
 /// Attributes that hold types and not calls.

@@ -13,7 +13,8 @@ const PARENTHESES_MAX: usize = 4;
 pub(crate) fn walk(node: Node<'_>, text: &str, bounds: &Bounds, found: &mut Found) {
     let mut argument = node.named_child(0);
     for _ in 0..PARENTHESES_MAX {
-        argument = argument.and_then(|inner| if inner.kind() == "parenthesized_expression" { inner.named_child(0) } else { Some(inner) });
+        argument = argument
+            .and_then(|inner| if inner.kind() == "parenthesized_expression" { inner.named_child(0) } else { Some(inner) });
     }
     let Some(path) = argument.and_then(|argument| literal(argument, text).or_else(|| beside(argument, text))) else { return };
     let path = clip(&path, bounds.text_chars_max).to_owned();
@@ -23,7 +24,8 @@ pub(crate) fn walk(node: Node<'_>, text: &str, bounds: &Bounds, found: &mut Foun
 
 /// A string without variables in it.
 fn literal(node: Node<'_>, text: &str) -> Option<String> {
-    let has_variables = || node.named_child_count() > 1 || node.named_child(0).is_some_and(|inner| inner.kind() != "string_content");
+    let has_variables =
+        || node.named_child_count() > 1 || node.named_child(0).is_some_and(|inner| inner.kind() != "string_content");
     match node.kind() {
         "string" => Some(unquote(Span::of(node).text(text)).to_owned()),
         "encapsed_string" if !has_variables() => Some(unquote(Span::of(node).text(text)).to_owned()),

@@ -1,4 +1,5 @@
-//! Imports of Scala: one statement can name several paths, and each can end in selectors, renames or a wildcard.
+//! Imports of Scala: one statement can name several paths, and each can end in selectors, renames or a wildcard. And package clauses,
+//! which add up: `package a` and `package b` below it are `a.b`.
 
 use tree_sitter::Node;
 
@@ -6,8 +7,26 @@ use crate::collect::Found;
 use crate::text::{Span, clip, line};
 use crate::{Bounds, Import, ImportKind, Imported};
 
-/// Reads `import a.b.C`, `import a.{B, C => D}`, `import a.B as C`, `import a._`, `import a.*, b.given`.
+/// Reads an import or a package clause.
 pub(crate) fn walk(node: Node<'_>, text: &str, bounds: &Bounds, found: &mut Found) {
+    match node.kind() {
+        "package_clause" => package(node, text, bounds, found),
+        _ => import(node, text, bounds, found),
+    }
+}
+
+fn package(node: Node<'_>, text: &str, bounds: &Bounds, found: &mut Found) {
+    let Some(name) = node.child_by_field_name("name").map(|name| Span::of(name).text(text)) else { return };
+    let has_body = node.child_by_field_name("body").is_some();
+    found.package = match found.package.take() {
+        Some(outer) if has_body => Some(outer),
+        Some(outer) => Some(clip(&format!("{outer}.{name}"), bounds.text_chars_max).to_owned()),
+        None => Some(clip(name, bounds.text_chars_max).to_owned()),
+    };
+}
+
+/// Reads `import a.b.C`, `import a.{B, C => D}`, `import a.B as C`, `import a._`, `import a.*, b.given`.
+fn import(node: Node<'_>, text: &str, bounds: &Bounds, found: &mut Found) {
     let start = Span::of(node).start;
     let mut part = Part::new(text, bounds);
     let mut cursor = node.walk();

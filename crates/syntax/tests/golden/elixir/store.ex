@@ -68,7 +68,7 @@ defmodule Shop.OrderStore do
 
   defdelegate count(store), to: Cache, as: :size
 
-  def left ~> right, do: Money.add(left, right)
+  def left <~> right, do: Money.add(left, right)
 
   def version, do: "1.0"
 

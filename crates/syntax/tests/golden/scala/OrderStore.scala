@@ -1,4 +1,5 @@
-package shop.orders
+package shop
+package orders
 
 import java.util.UUID
 import scala.collection.mutable.{Map => Store, ListBuffer, Set as Bag}
