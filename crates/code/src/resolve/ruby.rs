@@ -26,10 +26,8 @@ impl Index {
         let mut index = Self::default();
         for file in files {
             let root = folders(file).filter(|folder| LOADED.contains(&base(folder))).last();
-            if let Some(root) = root.filter(|_| index.roots.len() < ROOTS_MAX) {
-                if !index.roots.contains(root) {
-                    index.roots.insert(root.into());
-                }
+            if let Some(root) = root.filter(|root| index.roots.len() < ROOTS_MAX && !index.roots.contains(*root)) {
+                index.roots.insert(root.into());
             }
             let constant = autoloaded(file).and_then(|path| path.strip_suffix(".rb"));
             if let Some(constant) = constant {
@@ -43,12 +41,11 @@ impl Index {
         for (number, import) in source.outline.imports.iter().enumerate() {
             edges.at(number, None);
             let is_relative = import.kind == ImportKind::Relative || import.path.starts_with('.');
-            match is_relative {
-                true => match file_at(tree, parent(source.path), &import.path) {
-                    Some(path) => edges.exact(path),
-                    None => edges.unresolved(),
-                },
-                false => self.required(tree, source.path, &import.path, edges),
+            let beside = file_at(tree, parent(source.path), &import.path).filter(|_| is_relative);
+            match beside {
+                Some(path) => edges.exact(path),
+                None if is_relative => edges.unresolved(),
+                None => self.required(tree, source.path, &import.path, edges),
             }
         }
     }
@@ -72,20 +69,20 @@ impl Index {
         let (mut seen, mut targets) = (HashSet::new(), HashSet::new());
         for (number, reference) in (0..).zip(&source.outline.references) {
             let qualifier = reference.qualifier.as_deref().unwrap_or_default().trim_start_matches("::");
-            for constant in [qualifier.to_owned(), format!("{qualifier}::{}", reference.name), reference.name.clone()] {
-                let constant = constant.trim_start_matches("::");
-                if !constant.starts_with(|letter: char| letter.is_uppercase()) || !seen.insert(constant.to_owned()) {
-                    continue;
-                }
-                let Some(files) = self.constants.get(underscored(constant).as_str()) else { continue };
-                if files.len() > CANDIDATES_MAX {
-                    continue;
-                }
-                for file in files.iter().filter(|file| ***file != *source.path) {
-                    if targets.insert(file.clone()) {
-                        let resolution = Resolution::Heuristic;
-                        found.push(ReferenceEdge { reference: number, target: file.clone(), resolution });
-                    }
+            if !seen.insert((qualifier, reference.name.as_str())) {
+                continue;
+            }
+            // `A::B.new` and `A::B` name `a/b.rb`, and not `a.rb` too.
+            let is_constant = |text: &str| text.starts_with(|letter: char| letter.is_uppercase());
+            let whole = if qualifier.is_empty() { reference.name.clone() } else { format!("{qualifier}::{}", reference.name) };
+            let mut constants = [whole.as_str(), qualifier].into_iter().filter(|constant| is_constant(constant));
+            let Some(files) = constants.find_map(|constant| self.constants.get(underscored(constant).as_str())) else { continue };
+            if files.len() > CANDIDATES_MAX {
+                continue;
+            }
+            for file in files.iter().filter(|file| ***file != *source.path) {
+                if targets.insert(file.clone()) {
+                    found.push(ReferenceEdge { reference: number, target: file.clone(), resolution: Resolution::Heuristic });
                 }
             }
         }

@@ -1,5 +1,5 @@
-//! Shell scripts: `source x`. The shell starts at the working directory, which is often the script's folder or the root. A path with
-//! a variable in it is a guess.
+//! Shell scripts: `source x`. The shell starts at the working directory, which is often the script's folder or the root. If both
+//! have such a file, each is a guess.
 
 use super::edges::Edges;
 use super::path::{join, parent};
@@ -26,25 +26,18 @@ impl Index {
     }
 
     fn sourced(&self, tree: &dyn Tree, file: &str, path: &str, edges: &mut Edges<'_>) {
-        let has_variable = path.contains(['$', '`']);
-        let literal = if has_variable { after_variables(path) } else { path };
-        let at = |folder: &str| join(folder, literal).filter(|path| tree.has_file(path));
-        let mut found: Vec<String> = at(parent(file)).into_iter().collect();
-        found.extend(at("").filter(|path| !found.contains(path)));
-        if !found.is_empty() {
-            return edges.candidates(found, if has_variable { Resolution::Heuristic } else { Resolution::Exact });
+        let at = |folder: &str| join(folder, path).filter(|path| tree.has_file(path));
+        let beside = at(parent(file));
+        let root = at("").filter(|root| Some(root) != beside.as_ref());
+        match (beside, root) {
+            (Some(beside), None) => return edges.exact(beside),
+            (beside, Some(root)) => return beside.into_iter().chain([root]).for_each(|path| edges.heuristic(path)),
+            (None, None) => {}
         }
-        let plain = literal.trim_start_matches("./").trim_start_matches("../");
-        match self.suffixes.find(plain) {
-            found if !found.is_empty() && !path.starts_with('/') => edges.candidates(found, Resolution::Heuristic),
-            _ if path.starts_with(['/', '~']) => edges.external(path),
-            _ => edges.unresolved(),
+        let found = self.suffixes.find(path.trim_start_matches("./").trim_start_matches("../"));
+        match path.starts_with(['/', '~']) {
+            true => edges.external(path),
+            false => edges.candidates(found, Resolution::Heuristic),
         }
     }
-}
-
-/// What follows the last part of a path with a variable or a command in it: `lib/a.sh` of `$(dirname "$0")/lib/a.sh`.
-fn after_variables(path: &str) -> &str {
-    let end = path.rfind(['$', '`', ')', '}', '"']).unwrap_or(0);
-    path.get(end..).and_then(|rest| rest.split_once('/')).map_or("", |(_, rest)| rest)
 }

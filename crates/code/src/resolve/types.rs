@@ -7,7 +7,7 @@ use std::collections::HashSet;
 use syntax::{Import, ImportKind, Language};
 
 use super::edges::Edges;
-use super::names::{Names, dotted, package_of, used};
+use super::names::{Names, dotted, package_of, prefixes, used};
 use super::path::folders;
 use super::{ReferenceEdge, Resolution, Source};
 
@@ -43,16 +43,26 @@ impl Index {
     pub(super) fn imports(&self, source: &Source<'_>, edges: &mut Edges<'_>) {
         let names = self.names(source);
         let used = used(source.outline);
+        let package = package_of(source.outline);
+        // Scala and C# also read a path from the packages around it.
+        let is_relative = matches!(source.language, Some(Language::Scala | Language::CSharp));
+        let whole = |path: String| {
+            if !is_relative || names.has_package(&path) || !names.longest(&path).is_empty() {
+                return path;
+            }
+            let inside = prefixes(&package).map(|package| format!("{package}.{path}"));
+            inside.into_iter().find(|inside| names.has_package(inside) || !names.files(inside).is_empty()).unwrap_or(path)
+        };
         for (number, import) in source.outline.imports.iter().enumerate() {
             let path = dotted(&import.path);
             if import.names.is_empty() {
                 edges.at(number, None);
-                import_one(names, import, &path, &used, edges);
+                import_one(names, import, &whole(path.clone()), &used, edges);
             }
             for (name, imported) in import.names.iter().enumerate() {
                 edges.at(number, Some(name));
-                let whole = if imported.name == "*" { path.clone() } else { format!("{path}.{}", imported.name) };
-                import_one(names, import, &whole, &used, edges);
+                let name = if imported.name == "*" { path.clone() } else { format!("{path}.{}", imported.name) };
+                import_one(names, import, &whole(name), &used, edges);
             }
         }
     }
@@ -65,7 +75,7 @@ impl Index {
             _ => package_of(source.outline),
         };
         let packages: Vec<&str> = match source.language {
-            Some(Language::CSharp) => super::names::prefixes(&package).collect(),
+            Some(Language::CSharp) => prefixes(&package).collect(),
             _ => vec![&package],
         };
         let imported: HashSet<&str> = source.outline.imports.iter().flat_map(local_names).collect();

@@ -2,6 +2,8 @@
 
 use std::collections::HashMap;
 
+use syntax::ImportKind;
+
 use super::edges::Edges;
 use super::manifest::Manifests;
 use super::path::{child, folders, join, parent};
@@ -26,6 +28,10 @@ impl Index {
     pub(super) fn imports(&self, tree: &dyn Tree, source: &Source<'_>, edges: &mut Edges<'_>) {
         for (number, import) in source.outline.imports.iter().enumerate() {
             edges.at(number, None);
+            if import.kind == ImportKind::System {
+                edges.external(&import.path);
+                continue;
+            }
             if import.path.contains(['/', '.']) {
                 match join(parent(source.path), &import.path).filter(|path| tree.has_file(path)) {
                     Some(path) => edges.exact(path),

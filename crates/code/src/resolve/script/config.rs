@@ -36,6 +36,11 @@ pub(super) struct Mapping {
 }
 
 impl Mapping {
+    /// Whether it is for names of the project only: not for every name, and not for a package that is installed somewhere.
+    pub(super) fn is_specific(&self) -> bool {
+        !self.before.is_empty() && !self.targets.iter().any(|target| target.contains("node_modules"))
+    }
+
     /// The paths that an import means.
     pub(super) fn targets<'a>(&'a self, import: &'a str) -> Option<impl Iterator<Item = String> + 'a> {
         let star = match &self.after {

@@ -74,13 +74,15 @@ impl Index {
             return self.relative(lookup, file, import);
         }
         let config = self.configs.of(file);
+        let mut is_ours = false;
         for mapping in config.iter().flat_map(|config| config.mappings.iter()) {
             let Some(targets) = mapping.targets(import) else { continue };
             let found = targets.filter_map(|target| lookup.find(&target, false)).next();
             if let Some(file) = found {
                 return Meaning::Files(vec![(file, Resolution::Exact)]);
             }
-            // Only the best pattern is tried. A pattern for everything (`*`) leaves packages to the rules below.
+            // Only the best pattern is tried. If it is not one for everything (`*`), the project claims the name.
+            is_ours = mapping.is_specific();
             break;
         }
         let own = self.packages.around(file);
@@ -90,7 +92,10 @@ impl Index {
         if let Some(file) = config.and_then(|config| lookup.find(&join(config.base.as_deref()?, import)?, false)) {
             return Meaning::Files(vec![(file, Resolution::Exact)]);
         }
-        self.bare(lookup, own, import)
+        match self.bare(lookup, own, import) {
+            Meaning::External(_) if is_ours => Meaning::Nothing,
+            meaning => meaning,
+        }
     }
 
     /// An import of a file or a folder. The package.json of a folder says which of its files is meant.

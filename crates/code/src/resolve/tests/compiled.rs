@@ -125,7 +125,7 @@ fn java_kotlin_and_scala_share_their_types() {
             ("src/com/acme/app/data/Store.java", "package com.acme.app.data;\npublic class Store { class Inner {} }\n"),
             (
                 "src/com/acme/app/data/Item.scala",
-                "package com.acme.app.data\nimport com.acme.app.{Base, Tools => T}\nclass Item\n",
+                "package com.acme.app.data\nimport com.acme.app.{Base, Tools => T}\nimport app.data.Unused\nclass Item\n",
             ),
             ("src/com/acme/app/data/Unused.java", "package com.acme.app.data;\nclass Unused {}\n"),
         ],
@@ -140,6 +140,7 @@ fn java_kotlin_and_scala_share_their_types() {
             "src/com/acme/app/Tools.kt -> src/com/acme/app/data/Store.java (exact)",
             "src/com/acme/app/data/Item.scala -> src/com/acme/app/Base.java (exact)",
             "src/com/acme/app/data/Item.scala -> src/com/acme/app/Tools.kt (exact)",
+            "src/com/acme/app/data/Item.scala -> src/com/acme/app/data/Unused.java (exact)",
         ],
     );
 }
@@ -225,13 +226,14 @@ fn zig_files_and_modules() {
             ("build.zig", "const m = b.addModule(\"core\", .{ .root_source_file = b.path(\"src/core.zig\") });\n"),
             (
                 "src/main.zig",
-                "const std = @import(\"std\");\nconst a = @import(\"a.zig\");\nconst c = @import(\"core\");\nconst n = @import(\"none.zig\");\n",
+                "const std = @import(\"std\");\nconst a = @import(\"a.zig\");\nconst c = @import(\"core\");\nconst n = @import(\"none.zig\");\nconst h = @cImport(@cInclude(\"stdio.h\"));\n",
             ),
             ("src/a.zig", ""),
             ("src/core.zig", ""),
         ],
         &[
             "src/main.zig -> [std] (external)",
+            "src/main.zig -> [stdio.h] (external)",
             "src/main.zig -> src/a.zig (exact)",
             "src/main.zig -> src/core.zig (heuristic)",
             "src/main.zig -> ?none.zig (unresolved)",

@@ -174,15 +174,21 @@ fn shell_scripts_source_files() {
         &[
             (
                 "bin/run.sh",
-                "source ./common.sh\n. \"$(dirname \"$0\")/lib/log.sh\"\nsource /etc/profile\nsource none.sh\nsource lib/far.sh\n",
+                "source ./common.sh\n. \"$(dirname \"$0\")/lib/log.sh\"\nsource /etc/profile\nsource none.sh\nsource lib/far.sh\nsource lib/both.sh\nsource top.sh\n",
             ),
+            ("bin/lib/both.sh", ""),
+            ("lib/both.sh", ""),
+            ("top.sh", ""),
             ("bin/common.sh", ""),
             ("bin/lib/log.sh", ""),
             ("tools/lib/far.sh", ""),
         ],
         &[
             "bin/run.sh -> bin/common.sh (exact)",
-            "bin/run.sh -> bin/lib/log.sh (heuristic)",
+            "bin/run.sh -> bin/lib/log.sh (exact)",
+            "bin/run.sh -> bin/lib/both.sh (heuristic)",
+            "bin/run.sh -> lib/both.sh (heuristic)",
+            "bin/run.sh -> top.sh (heuristic)",
             "bin/run.sh -> [/etc/profile] (external)",
             "bin/run.sh -> ?none.sh (unresolved)",
             "bin/run.sh -> tools/lib/far.sh (heuristic)",

@@ -1,6 +1,7 @@
 //! Small trees of each language, written as literals: what each import leads to.
 
 mod compiled;
+mod hostile;
 mod interpreted;
 mod oracles;
 mod scripts;

@@ -73,7 +73,7 @@ fn tsconfig_paths_extends_and_circles() {
             "src/main.ts -> src/one.ts (exact)",
             "src/main.ts -> src/two.ts (exact)",
             "src/main.ts -> [react] (external)",
-            "src/main.ts -> [@/none] (external)",
+            "src/main.ts -> ?@/none (unresolved)",
             "src/main.ts -> [node:fs] (external)",
             "src/main.ts -> [node:path] (external)",
             "loop/a.ts -> loop/b.ts (exact)",
