@@ -5,18 +5,27 @@
 //!
 //! This crate does not know the wire format, permissions or other orgs: it sees one org's rows and one project's root.
 
+mod codebase;
 mod files;
-#[expect(dead_code, unused_imports, reason = "the index uses it next")]
 mod find;
 pub mod git;
 mod history;
+mod index;
 mod path;
 mod resolve;
 
+pub use codebase::{
+    ChangedSymbols, CodeCoverage, CodeFigures, CodeHit, Codebase, Codebases, CodebasesConfig, Edit, Edited, FileContent, FileRead,
+    HybridQuery, HybridResults, PastChange, PastFilter, PastPage, Pasts, SemanticQuery, SemanticResults, Signals, SimilarFile,
+};
 pub use files::{FILE_BYTES_MAX, Files, Read, Replaced, Root, Seen, Sha256, Stamp, Stat, StoredFile, stored_files};
 pub use history::{
     At, Before, Blame, BlameSpan, ChangeSource, ChangeType, Diff, History, HistoryFilter, NewContent, Noticed, Past,
     RollbackOutcome, RolledBack, Settled, Version, Within, Writer, Written,
+};
+pub use index::{
+    Algorithm, Analysis, Analyzed, Coverage, Dependencies, Direction, Edge, FarFile, Following, FoundNode, GraphSearch, Overview,
+    ProjectIndex, Relationship, Searched, Snapshot, SymbolInfo, WalkCounters, kind_word,
 };
 pub use path::{CodePath, is_temporary};
 pub use resolve::Resolution;

@@ -35,7 +35,7 @@ use crate::path::CodePath;
 use place::{Place, Told};
 
 pub use background::CodeFigures;
-pub use past::{Past, PastChange, PastFilter, PastPage};
+pub use past::{PastChange, PastFilter, PastPage, Pasts};
 pub use read::{FileContent, FileRead, SimilarFile};
 pub use search::{CodeHit, HybridQuery, HybridResults, SemanticQuery, SemanticResults, Signals};
 pub use write::{ChangedSymbols, Edit, Edited};

@@ -76,7 +76,7 @@ pub type PastPage = Page<PastChange>;
 
 /// The same, with a word on what may be missing.
 #[derive(Clone, Debug)]
-pub struct Past {
+pub struct Pasts {
     /// The changes.
     pub page: PastPage,
     /// Whether commits may be missing: the clone is shallow, or reading them took too long.
@@ -85,7 +85,7 @@ pub struct Past {
 
 impl<R: AsRef<OrgStore> + Clone + Send + Sync + 'static> Codebase<R> {
     /// A page of changes.
-    pub async fn past(self: &Codebase<R>, filter: &PastFilter, page: &PageRequest) -> Result<Past> {
+    pub async fn past(self: &Codebase<R>, filter: &PastFilter, page: &PageRequest) -> Result<Pasts> {
         let rows = if filter.symbol.is_some() { LOOKED_MAX } else { page.rows };
         let wanted = rows.saturating_add(1);
         let asked = HistoryFilter {
@@ -111,7 +111,7 @@ impl<R: AsRef<OrgStore> + Clone + Send + Sync + 'static> Codebase<R> {
                 change.diff = self.diff_of(change).await?;
             }
         }
-        Ok(Past { page: listed, is_partial })
+        Ok(Pasts { page: listed, is_partial })
     }
 
     /// The changes of commits after a cursor.
