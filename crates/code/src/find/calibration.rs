@@ -10,9 +10,11 @@ const LOGIT_OF_THRESHOLD: f32 = 0.847_297_9;
 /// The bundled model and the cosines of its map: at the threshold, and how steep it is there.
 const BUNDLED: (&str, f32, f32) = ("all-MiniLM-L6-v2/q8-1", 0.384, 22.6);
 /// The same for two files.
-const BUNDLED_FILES: (&str, f32, f32) = (BUNDLED.0, 0.55, 14.0);
+const BUNDLED_FILES: (&str, f32, f32) = (BUNDLED.0, 0.62, 25.0);
 /// The same for other models, in spreads above the mean of random pairs.
 const RANDOM_PAIRS: (f32, f32) = (1.33, 2.25);
+/// The same for two files.
+const RANDOM_PAIRS_FILES: (f32, f32) = (3.7, 2.5);
 /// The usual mean and spread of the cosines of random pairs, and the number of pairs that they count as.
 const USUAL_PAIRS: (f32, f32, f32) = (0.25, 0.10, 50.0);
 
@@ -39,19 +41,18 @@ impl Calibration {
     /// The map of a model, for vectors of a dimension. `pairs` are those of the project, with vectors of that dimension.
     pub(crate) fn of(model: &str, is_cut: bool, pairs: RandomPairs) -> Self {
         let (bundled, threshold, steepness) = BUNDLED;
-        if model == bundled && !is_cut { Self { threshold, steepness } } else { Self::over(pairs) }
+        if model == bundled && !is_cut { Self { threshold, steepness } } else { Self::over(pairs, RANDOM_PAIRS) }
     }
 
     /// The map for two files: the mean cosine of passages of the one and the nearest passages of the other.
     pub(crate) fn of_files(model: &str, pairs: RandomPairs) -> Self {
         let (bundled, threshold, steepness) = BUNDLED_FILES;
-        if model == bundled { Self { threshold, steepness } } else { Self::over(pairs) }
+        if model == bundled { Self { threshold, steepness } } else { Self::over(pairs, RANDOM_PAIRS_FILES) }
     }
 
     /// The map that follows from random pairs.
-    pub(crate) fn over(pairs: RandomPairs) -> Self {
+    fn over(pairs: RandomPairs, (threshold, steepness): (f32, f32)) -> Self {
         let pairs = pairs.drawn_to_the_usual();
-        let (threshold, steepness) = RANDOM_PAIRS;
         Self { threshold: pairs.mean + threshold * pairs.spread, steepness: steepness / pairs.spread }
     }
 
@@ -114,12 +115,13 @@ mod tests {
 
     #[test]
     fn other_models_are_measured_by_their_random_pairs() {
-        let high = Calibration::over(RandomPairs { count: 10_000, mean: 0.7, spread: 0.05 });
-        let low = Calibration::over(RandomPairs { count: 10_000, mean: 0.0, spread: 0.05 });
+        let over = |pairs: RandomPairs| Calibration::of("other", false, pairs);
+        let high = over(RandomPairs { count: 10_000, mean: 0.7, spread: 0.05 });
+        let low = over(RandomPairs { count: 10_000, mean: 0.0, spread: 0.05 });
         assert!((high.threshold - low.threshold - 0.7).abs() < 0.01);
         assert!(high.similarity(0.7) < 0.3, "a random pair is not related");
-        let none = Calibration::over(RandomPairs::of(std::iter::empty()));
-        let flat = Calibration::over(RandomPairs::of([0.5; 1_000].into_iter()));
+        let none = over(RandomPairs::of(std::iter::empty()));
+        let flat = over(RandomPairs::of([0.5; 1_000].into_iter()));
         assert!(none.threshold.is_finite() && flat.steepness.is_finite() && flat.steepness > 0.0);
     }
 }

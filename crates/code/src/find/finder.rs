@@ -23,6 +23,9 @@ use super::vectors::Vectors;
 /// The maximum number of bytes of texts that wait for vectors.
 const QUEUE_BYTES_MAX: usize = 64 * 1024 * 1024;
 
+/// How often the name of a symbol is added to its words. More did not help.
+const NAME_REPEATS: usize = 3;
+
 /// What a project's search is made of.
 pub(crate) struct FinderConfig {
     /// The folder of the keyword index. Without one it is in memory.
@@ -182,7 +185,8 @@ impl Finder {
             (numbered, new_words)
         };
         for ((id, passage), _) in numbered.iter().zip(new_words).filter(|(_, is_new)| *is_new) {
-            self.write(|keyword, position| keyword.upsert(*id, &passage.text, position))?;
+            let text = words_of(passage);
+            self.write(|keyword, position| keyword.upsert(*id, &text, position))?;
         }
         let entries = numbered.iter().map(|(id, passage)| (*id, Entry::of(file, passage))).collect();
         let gone = self.with_state(|state| {
@@ -256,4 +260,14 @@ impl PassageSink for Finder {
             }
         }
     }
+}
+
+/// What the keyword index gets: the text, and again the name of what the passage shows. A word in a name says more than in a body.
+fn words_of(passage: &Passage) -> String {
+    let mut words = passage.text.clone();
+    for symbol in passage.symbol.iter().flat_map(|symbol| std::iter::repeat_n(symbol, NAME_REPEATS)) {
+        words.push('\n');
+        words.push_str(symbol);
+    }
+    words
 }

@@ -8,6 +8,8 @@ use super::catalogue::Catalogue;
 const DEFINITIONS_MAX: usize = 64;
 /// The maximum number of words of a query to look up.
 const WORDS_MAX: usize = 256;
+/// Plain words count in queries with at most this many words. Longer ones are prose.
+const SHORT_WORDS_MAX: usize = 3;
 /// The shortest plain word that counts.
 const PLAIN_LENGTH_MIN: usize = 4;
 /// How much a plain word like `parse` counts, compared with a word that can only be a name, like `parseHeader`.
@@ -41,6 +43,7 @@ pub(super) fn named(catalogue: &Catalogue, query: &str) -> HashMap<u64, f32> {
         .collect();
     let all: HashSet<String> = words.iter().map(|word| folded(word)).collect();
     let is_alone = words.len() == 1;
+    let is_short = words.len() <= SHORT_WORDS_MAX;
     let mut found: HashMap<u64, f32> = HashMap::new();
     let mut seen = HashSet::new();
     for word in words {
@@ -51,7 +54,7 @@ pub(super) fn named(catalogue: &Catalogue, query: &str) -> HashMap<u64, f32> {
         let Some(ids) = catalogue.named(&name).filter(|ids| ids.len() <= DEFINITIONS_MAX) else { continue };
         let form = if is_alone || is_name(word) {
             1.0
-        } else if word.chars().count() >= PLAIN_LENGTH_MIN {
+        } else if is_short && word.chars().count() >= PLAIN_LENGTH_MIN {
             PLAIN
         } else {
             continue;
