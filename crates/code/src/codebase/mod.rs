@@ -13,6 +13,7 @@
 
 mod background;
 mod past;
+mod people;
 mod place;
 mod read;
 mod search;
@@ -35,6 +36,7 @@ use crate::path::CodePath;
 use place::{Place, Told};
 
 pub use background::CodeFigures;
+pub use people::{FileBlame, LineOrigin, Origin, TreeEntry, TreePage};
 pub use past::{PastChange, PastFilter, PastPage, Pasts};
 pub use read::{FileContent, FileRead, SimilarFile};
 pub use search::{CodeHit, HybridQuery, HybridResults, SemanticQuery, SemanticResults, Signals};
