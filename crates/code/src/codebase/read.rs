@@ -104,8 +104,11 @@ impl<R: AsRef<OrgStore> + Clone> Codebase<R> {
         let Some(file) = self.index.snapshot().file_number(path.as_str()) else { return Ok(Vec::new()) };
         let finder = Arc::clone(&self.place.finder);
         let found = store::compute(self.rows().org(), move || finder.similar_files(file, threshold, SIMILAR_MAX)).await?;
-        let similar =
-            |found: crate::find::SimilarFile| SimilarFile { path: found.path, similarity: found.similarity, cosine: found.cosine };
+        let similar = |found: crate::find::SimilarFile| SimilarFile {
+            path: found.path,
+            similarity: found.similarity,
+            cosine: found.cosine,
+        };
         Ok(found.into_iter().map(similar).collect())
     }
 }

@@ -99,6 +99,16 @@ impl Finder {
         self.flush()
     }
 
+    /// The same, if there is anything to remove. Otherwise writes the words if enough have come together.
+    pub(crate) fn settle_once(&self) -> Result<()> {
+        if self.state().unclaimed.is_empty() { self.tidy() } else { self.settle() }
+    }
+
+    /// The name of the model that makes vectors.
+    pub(crate) fn model(&self) -> &str {
+        self.embedder.model()
+    }
+
     /// Writes the words to the folder, if enough have come together. Call it at intervals on a blocking thread.
     pub(crate) fn tidy(&self) -> Result<()> {
         if self.keyword.wants_flush() { self.flush() } else { Ok(()) }
@@ -238,6 +248,13 @@ pub(super) fn unusable(error: KeywordError) -> Error {
 }
 
 impl PassageSink for Finder {
+    fn bytes(&self) -> usize {
+        // The catalogue has about this much for a passage: its lines, its symbol and its names.
+        const PASSAGE_BYTES: usize = 200;
+        let state = self.state();
+        state.vectors.bytes() + state.catalogue.len() * PASSAGE_BYTES
+    }
+
     fn put_file(&self, file: u32, path: &str, passages: Vec<Passage>) {
         if let Err(error) = self.put(file, path, passages) {
             tracing::warn!(%error, "the words of a file cannot be indexed; the next change of the file tries again");

@@ -19,12 +19,13 @@ pub(crate) const READ_BYTES_MAX: u64 = 4 * 1024 * 1024;
 const SETTLED_AFTER_NS: i64 = 2_000_000_000;
 /// A zero byte this early means that a file is not text.
 const BINARY_LOOK_BYTES: usize = 8 * 1024;
-const BOUNDS: Bounds =
+/// The limits of one parse.
+pub(crate) const BOUNDS: Bounds =
     Bounds { bytes_max: PARSED_BYTES_MAX as usize, parse_ms_max: 2_000, items_max: 20_000, text_chars_max: 400 };
 
 /// What is known about a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub enum FileState {
+pub(crate) enum FileState {
     /// It has an outline.
     Parsed,
     /// It is text in no known language, or too long to be parsed.
