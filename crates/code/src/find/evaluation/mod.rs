@@ -79,7 +79,7 @@ pub(crate) struct CodeReport {
 
 /// A set in a finder, with all vectors.
 pub(crate) struct CodeEvaluation {
-    pub(crate) finder: Finder,
+    finder: Finder,
     questions: Vec<EvaluationQuestion>,
     unit: Unit,
 }
