@@ -37,7 +37,7 @@ pub(crate) fn changed(files: Vec<(String, Vec<Passage>)>, changes: Vec<RecordedC
             questions.push(EvaluationQuestion { text, relevant });
         }
     }
-    EvaluationSet { files, questions, unit: Unit::File }
+    EvaluationSet { files, questions, unit: Unit::File, links: Vec::new() }
 }
 
 fn is_change_log(path: &str) -> bool {
