@@ -5,6 +5,7 @@
 //!
 //! This crate does not know the wire format, permissions or other orgs: it sees one org's rows and one project's root.
 
+pub mod index;
 mod resolve;
 
 pub use resolve::Resolution;
