@@ -25,8 +25,8 @@ pub(crate) struct Known {
     texts: String,
     /// The end of each text.
     ends: Vec<u32>,
-    /// The first name with each hash.
-    numbers: HashMap<u64, Name>,
+    /// The first name with each hash. Half of a hash is enough: few names share one, and those are in `others`.
+    numbers: HashMap<u32, Name>,
     /// The names whose hash another name has.
     others: HashMap<Box<str>, Name>,
     hasher: RandomState,
@@ -53,7 +53,7 @@ impl Known {
         };
         self.texts.push_str(text);
         self.ends.push(end);
-        match self.numbers.entry(self.hasher.hash_one(text)) {
+        match self.numbers.entry(self.hash(text)) {
             Entry::Vacant(free) => _ = free.insert(number),
             Entry::Occupied(_) => _ = self.others.insert(text.into(), number),
         }
@@ -67,7 +67,7 @@ impl Known {
 
     /// The number of a known text.
     pub(crate) fn get(&self, text: &str) -> Option<Name> {
-        let first = *self.numbers.get(&self.hasher.hash_one(text))?;
+        let first = *self.numbers.get(&self.hash(text))?;
         if self.text(first) == text { Some(first) } else { self.others.get(text).copied() }
     }
 
@@ -84,6 +84,10 @@ impl Known {
         self.texts.get(start as usize..end as usize)
     }
 
+    fn hash(&self, text: &str) -> u32 {
+        (self.hasher.hash_one(text) >> 32) as u32
+    }
+
     /// The number of names.
     pub(crate) fn len(&self) -> usize {
         self.ends.len()
@@ -91,7 +95,7 @@ impl Known {
 
     /// The approximate memory in bytes.
     pub(crate) fn bytes(&self) -> usize {
-        let table = self.numbers.capacity() * 8 / 7 * (size_of::<(u64, Name)>() + 1);
+        let table = self.numbers.capacity() * 8 / 7 * (size_of::<(u32, Name)>() + 1);
         self.texts.capacity() + self.ends.capacity() * size_of::<u32>() + table + self.others.len() * 64
     }
 }
@@ -99,6 +103,17 @@ impl Known {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn names_that_share_a_hash_are_kept_apart() {
+        let mut known = Known::default();
+        let numbers: Vec<Name> = (0..200_000).map(|number| known.number(&format!("name_{number}"))).collect();
+        for (number, name) in (0..200_000).zip(&numbers) {
+            let text = format!("name_{number}");
+            assert_eq!((known.text(*name), known.get(&text)), (text.as_str(), Some(*name)));
+        }
+        assert_eq!(known.get("name_200000"), None);
+    }
 
     #[test]
     fn a_text_has_one_number() {
