@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use base::limits::CODE_FILE_BYTES_MAX;
-use base::{Error, Kind, Result};
+use base::{Kind, Result};
 use store::{Change, OrgStore};
 use syntax::Language;
 
@@ -127,9 +127,4 @@ impl Codebase<Change> {
         let versions = history.noticed(vec![noticed]).await?;
         Ok(versions.first().map_or(known.number, |version| version.number))
     }
-}
-
-/// The error for a path that must be a file.
-pub(super) fn no_file(path: &CodePath) -> Error {
-    Error::not_found("file", format!("there is no file `{path}`"))
 }

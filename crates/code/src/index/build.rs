@@ -29,8 +29,7 @@ impl ProjectIndex {
     /// Does all the work that there is. Others who call this meanwhile wait for it. Call it on a blocking thread.
     pub fn catch_up(&self) {
         let _alone = self.work.lock().unwrap_or_else(PoisonError::into_inner);
-        loop {
-            let Some(todo) = self.take_todo() else { break };
+        while let Some(todo) = self.take_todo() {
             if todo.all {
                 self.reconcile_all();
             } else if !todo.paths.is_empty() {

@@ -1,5 +1,6 @@
 //! One file of the index, and how it is made from what is on disk.
 
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -129,7 +130,9 @@ impl Extractor {
             return Some(known);
         }
         self.parses.fetch_add(1, Ordering::Relaxed);
-        let outline = syntax::outline(language, text, &BOUNDS).ok()?;
+        // Whatever a text does to a parser, the other files are indexed.
+        let parsed = catch_unwind(AssertUnwindSafe(|| syntax::outline(language, text, &BOUNDS)));
+        let outline = parsed.ok()?.ok()?;
         self.pack.put(key, &outline);
         Some(outline)
     }

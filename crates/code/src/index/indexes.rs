@@ -17,7 +17,7 @@ use super::project::{ProjectIndex, ProjectParts};
 /// Events of one change come together.
 const TOGETHER: Duration = Duration::from_millis(20);
 /// Projects that are worked on at the same time. Each uses all processors.
-const PROJECTS_AT_ONCE: usize = 2;
+const PROJECTS_AT_ONCE: usize = 4;
 
 type Place = (OrgId, ProjectId);
 

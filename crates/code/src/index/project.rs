@@ -9,7 +9,6 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
 use std::time::Duration;
 
-use crate::find::PassageSink;
 use base::{Clock, Timestamp};
 use tokio::sync::watch as told;
 
@@ -20,6 +19,7 @@ use super::snapshot::{Coverage, Following, Snapshot};
 use super::state::State;
 use super::table::{Counts, FileNumber};
 use super::watch::Watch;
+use crate::find::PassageSink;
 
 /// More changed paths than this are found faster by a listing.
 const PATHS_MAX: usize = 5_000;
