@@ -10,6 +10,7 @@
 //! | `read`, `write` | one file |
 //! | `search` | hits with their snippets |
 //! | `past` | versions and commits in one list |
+//! | `people` | the tree, old contents, who wrote each line, undoing |
 
 mod background;
 mod past;
@@ -36,8 +37,8 @@ use crate::path::CodePath;
 use place::{Place, Told};
 
 pub use background::CodeFigures;
-pub use people::{FileBlame, LineOrigin, Origin, TreeEntry, TreePage};
 pub use past::{PastChange, PastFilter, PastPage, Pasts};
+pub use people::{FileBlame, LineOrigin, Origin, TreeEntry, TreePage, language_of};
 pub use read::{FileContent, FileRead, SimilarFile};
 pub use search::{CodeHit, HybridQuery, HybridResults, SemanticQuery, SemanticResults, Signals};
 pub use write::{ChangedSymbols, Edit, Edited};

@@ -6,13 +6,13 @@ use std::ops::Bound;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use base::{Author, Error, Result};
+use base::{Author, Error, FileVersionId, Result};
 use similar::{Algorithm, DiffOp, capture_diff_slices_deadline};
 use store::{Change, OrgStore};
 use syntax::Language;
 
-use super::Codebase;
-use super::read::{FileContent, no_file};
+use super::{Codebase, PastChange};
+use super::read::FileContent;
 use crate::git::{BlameLines, Bounds, Content};
 use crate::history::{ChangeSource, RolledBack, Version, Writer};
 use crate::index::Snapshot;
@@ -146,6 +146,25 @@ impl<R: AsRef<OrgStore> + Clone> Codebase<R> {
         .await
     }
 
+    /// The path that leads to a file without symbolic links, as history knows it.
+    pub async fn real(&self, path: &CodePath) -> Result<CodePath> {
+        self.place.files.real(path).await
+    }
+
+    /// The numbers of the versions behind changes. A commit has none.
+    pub async fn numbers_of(&self, changes: &[PastChange]) -> Result<Vec<Option<i64>>> {
+        let history = self.history();
+        let mut numbers = Vec::with_capacity(changes.len());
+        for change in changes {
+            let id = FileVersionId::parse(&change.id).filter(|_| change.source != ChangeSource::Git);
+            numbers.push(match id {
+                Some(id) => Some(history.version(&id).await?.number),
+                None => None,
+            });
+        }
+        Ok(numbers)
+    }
+
     /// The content of a file in a commit. `None` if the project has no repository.
     pub async fn in_commit(&self, path: &CodePath, commit: String) -> Result<Option<Content>> {
         let (place, path) = (Arc::clone(&self.place), path.clone());
@@ -161,7 +180,9 @@ impl<R: AsRef<OrgStore> + Clone> Codebase<R> {
         let file = self.read(path).await?;
         let text = match file.content {
             FileContent::Text(text) => text,
-            FileContent::Missing | FileContent::Folder | FileContent::Special => return Err(no_file(path)),
+            FileContent::Missing | FileContent::Folder | FileContent::Special => {
+                return Err(Error::not_found("file", format!("there is no file `{path}`")));
+            }
             FileContent::TooLarge | FileContent::Binary => {
                 return Err(Error::invalid("path", format!("`{path}` is not text, or too large to say who wrote its lines")));
             }
@@ -235,11 +256,18 @@ impl Codebase<Change> {
             if changed.len() > REFRESHED_MAX {
                 index.ask_to_reconcile();
             } else {
-                changed.iter().for_each(|path| drop(index.refresh(path.as_str())));
+                for path in &changed {
+                    index.refresh(path.as_str());
+                }
             }
         };
         store::compute(self.rows().org(), work).await
     }
+}
+
+/// The name of the programming language of a text, if it is known.
+pub fn language_of(path: &CodePath, text: &str) -> Option<&'static str> {
+    Language::of(path.as_str(), text).map(Language::name)
 }
 
 /// The entries of a folder after the name `after`.

@@ -1,7 +1,7 @@
 //! Paths, commits and numbers in requests about code, checked while they are parsed.
 
-use base::limits::{CODE_DEPTH_MAX, CODE_QUERY_CHARS_MAX, CODE_REASON_CHARS_MAX, CODE_RESULTS_MAX};
-use code::CodePath;
+use base::limits::{CODE_DEPTH_MAX, CODE_QUERY_CHARS_MAX, CODE_REASON_CHARS_MAX};
+use code::{Analysis, CodePath};
 use serde::{Deserialize, Deserializer, de};
 use utoipa::openapi::schema::{ObjectBuilder, Type};
 use utoipa::openapi::{RefOr, Schema};
@@ -128,8 +128,52 @@ query_numbers! {
     Depth, 1, u64::from(CODE_DEPTH_MAX), "a depth must be a whole number from 1 to 64";
 }
 
-/// The most hits of a page.
-pub(super) const HITS_MAX: u32 = CODE_RESULTS_MAX;
+/// What to find out about a file.
+pub(super) struct AnalysisWord(pub(super) Analysis);
+
+impl AnalysisWord {
+    const ALL: [(&'static str, Analysis); 5] = [
+        ("imports", Analysis::Imports),
+        ("exports", Analysis::Exports),
+        ("circular", Analysis::Circular),
+        ("impact", Analysis::Impact),
+        ("full", Analysis::Full),
+    ];
+    const WORDS: &'static [&'static str] = &["imports", "exports", "circular", "impact", "full"];
+}
+
+impl<'de> Deserialize<'de> for AnalysisWord {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let word = String::deserialize(deserializer)?;
+        let found = Self::ALL.into_iter().find(|(known, _)| *known == word);
+        found.map(|(_, analysis)| Self(analysis)).ok_or_else(|| de::Error::unknown_variant(&word, Self::WORDS))
+    }
+}
+
+impl PartialSchema for AnalysisWord {
+    fn schema() -> RefOr<Schema> {
+        ObjectBuilder::new().schema_type(Type::String).enum_values(Some(Self::WORDS.iter().copied())).into()
+    }
+}
+
+/// A number from 0 to 1.
+pub(super) struct Share(pub(super) f64);
+
+impl<'de> Deserialize<'de> for Share {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let number = f64::deserialize(deserializer)?;
+        let is_right = (0.0..=1.0).contains(&number);
+        if is_right { Ok(Self(number)) } else { Err(de::Error::custom("a threshold must be a number from 0 to 1")) }
+    }
+}
+
+impl PartialSchema for Share {
+    fn schema() -> RefOr<Schema> {
+        ObjectBuilder::new().schema_type(Type::Number).minimum(Some(0)).maximum(Some(1)).into()
+    }
+}
+
+impl ToSchema for Share {}
 
 #[cfg(test)]
 mod tests {

@@ -15,7 +15,7 @@ use super::input::{FilePath, SymbolName};
 use crate::api::error::{ApiError, Result};
 use crate::api::extract::Query;
 use crate::api::in_project::InProject;
-use crate::api::page::{After, Page, Rows, query, request, shown};
+use crate::api::page::{After, Page, Rows, next_cursor, query, request};
 use crate::api::rights::CodeRead;
 use crate::api::wire::Time;
 use crate::api::words::{ChangeSource, ChangeType};
@@ -60,10 +60,10 @@ struct ChangeView {
     diff: Option<String>,
 }
 
-impl From<PastChange> for ChangeView {
-    fn from(change: PastChange) -> Self {
+impl ChangeView {
+    fn new(change: PastChange, version: Option<i64>) -> Self {
         Self {
-            version: change.number(),
+            version,
             id: change.id,
             entity: change.entity,
             change_type: change.change.into(),
@@ -218,7 +218,9 @@ async fn history(
         return Err(ApiError::new(Kind::NotFound, format!("there is no file `{path}`, and there never was")).with_missing("file"));
     }
     access.hold(found.page.items.iter().filter_map(|change| change.diff.as_ref()).map(String::len).sum())?;
-    let (changes, next_cursor) = shown(found.page);
+    let next_cursor = next_cursor(found.page.next.as_ref());
+    let numbers = code.numbers_of(&found.page.items).await?;
+    let changes = found.page.items.into_iter().zip(numbers).map(|(change, number)| ChangeView::new(change, number)).collect();
     Ok(Json(ChangesAnswer { changes, partial: found.is_partial, next_cursor }))
 }
 

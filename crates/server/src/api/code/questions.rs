@@ -13,15 +13,14 @@ use utoipa_axum::routes;
 
 use super::CoverageView;
 use super::files::{not_indexed, path_parameter};
-use super::input::{CodeQuestion, Depth, FilePath};
+use super::input::{AnalysisWord, CodeQuestion, Depth, FilePath, Share};
 use crate::api::body::Body;
 use crate::api::error::Result;
 use crate::api::extract::{Nothing, Query};
 use crate::api::in_project::InProject;
 use crate::api::page::query;
 use crate::api::rights::CodeRead;
-use crate::api::wire::{CodeHitCount, HitOffset, Share, Time};
-use crate::api::words::CodeAnalysis;
+use crate::api::wire::{CodeHitCount, HitOffset, Time};
 use crate::state::Shared;
 
 /// How far dependencies are followed by default.
@@ -126,7 +125,7 @@ struct CodeHitsAnswer {
 #[serde(deny_unknown_fields)]
 struct DependenciesQuery {
     path: FilePath,
-    analysis: Option<CodeAnalysis>,
+    analysis: Option<AnalysisWord>,
     depth: Option<Depth>,
     external: Option<bool>,
 }
@@ -135,7 +134,7 @@ impl IntoParams for DependenciesQuery {
     fn into_params(_: impl Fn() -> Option<ParameterIn>) -> Vec<Parameter> {
         vec![
             path_parameter(),
-            query("analysis", "What to find out. Default: `full`.", CodeAnalysis::schema()),
+            query("analysis", "What to find out. Default: `full`.", AnalysisWord::schema()),
             query("depth", "How many imports to follow. Default: 5.", Depth::schema()),
             query("external", "Include packages outside the project. Default: false.", bool::schema()),
         ]
@@ -239,7 +238,7 @@ async fn dependencies(
     Query(asked): Query<DependenciesQuery>,
 ) -> Result<Json<DependenciesAnswer>> {
     let code = access.code(&state).await?;
-    let (path, analysis) = (asked.path.0, asked.analysis.map_or(Analysis::Full, |analysis| analysis.0.into()));
+    let (path, analysis) = (asked.path.0, asked.analysis.map_or(Analysis::Full, |analysis| analysis.0));
     let depth = asked.depth.and_then(|depth| u32::try_from(depth.0).ok()).unwrap_or(DEPTH_DEFAULT);
     let (file, external) = (path.clone(), asked.external.unwrap_or(false));
     let ask = move |snapshot: &code::Snapshot| match snapshot.file_number(file.as_str()) {
