@@ -164,9 +164,7 @@ impl From<LineOrigin> for BlameView {
                 at: Some(version.created_at.into()),
                 ..nobody
             },
-            Origin::Commit { id, author, time } => {
-                Self { agent_id: author, commit: Some(id), at: Some(time.into()), ..nobody }
-            }
+            Origin::Commit { id, author, time } => Self { agent_id: author, commit: Some(id), at: Some(time.into()), ..nobody },
             Origin::Uncommitted => nobody,
         }
     }
