@@ -240,6 +240,37 @@ Examples:
 An import states facts in the name of `label:import`. Importing the same file
 again changes nothing.";
 
+pub(crate) const CODE: &str = "\
+Examples:
+  toolcrib code tree src
+  toolcrib code search 'where are retries decided'
+  toolcrib code history src/main.rs --diff
+  toolcrib code blame src/main.rs
+  toolcrib code restore src/main.rs --version 3 --reason 'the retry was right'
+  toolcrib code rollback --session ses_… --yes
+  toolcrib code impact src/config.rs
+
+Restoring and rolling back add versions, so that they can be undone too. What
+others wrote since is kept; where it touches the undone writes, the file is
+left alone and reported.";
+
+pub(crate) const INDEX: &str = "\
+Examples:
+  toolcrib index
+  toolcrib index --watch
+  toolcrib index --json
+
+The server indexes a project on first use and follows changes on disk. This
+command compares all files with the disk, and waits until search covers them.";
+
+pub(crate) const DECISION: &str = "\
+Examples:
+  toolcrib decision list --agent label:builder
+  toolcrib decision list --text retries --json
+  toolcrib decision show dec_…
+
+Agents record decisions with `record_decision`.";
+
 pub(crate) const BACKUP: &str = "\
 Examples:
   toolcrib backup /var/backups/

@@ -3,6 +3,7 @@
 mod audit;
 mod audit_commands;
 mod calls;
+mod code;
 mod defaults;
 mod doctor;
 mod errors;

@@ -10,9 +10,11 @@
 //! | `read`, `write` | one file |
 //! | `search` | hits with their snippets |
 //! | `past` | versions and commits in one list |
+//! | `people` | the tree, old contents, who wrote each line, undoing |
 
 mod background;
 mod past;
+mod people;
 mod place;
 mod read;
 mod search;
@@ -36,6 +38,7 @@ use place::{Place, Told};
 
 pub use background::CodeFigures;
 pub use past::{PastChange, PastFilter, PastPage, Pasts};
+pub use people::{FileBlame, LineOrigin, Origin, TreeEntry, TreePage, language_of};
 pub use read::{FileContent, FileRead, SimilarFile};
 pub use search::{CodeHit, HybridQuery, HybridResults, SemanticQuery, SemanticResults, Signals};
 pub use write::{ChangedSymbols, Edit, Edited};
