@@ -1,0 +1,79 @@
+//! The repository's own history in `query_history`.
+
+use std::collections::BTreeSet;
+
+use serde_json::json;
+
+use super::{MONEY, SHOP, Workspace, each};
+use crate::support::{Crib, Engine, both_engines};
+
+both_engines! {
+    async fn commits_are_history_with_author_subject_and_diff(engine: Engine) {
+        let crib = Crib::start(engine).await;
+        let workspace = Workspace::new(&crib, SHOP).await;
+        workspace.git("init -q -b main");
+        workspace.git("add -A");
+        workspace.git("commit -q -m 'open the shop'");
+        workspace.put("shop/money.py", MONEY.replace("100", "1000"));
+        workspace.git("commit -q -am 'count tenths of cents'");
+        let commit = workspace.git("rev-parse HEAD");
+        let changes = workspace.changes(json!({"entity_id": "shop/money.py"})).await;
+        assert_eq!(changes.len(), 2, "{changes:?}");
+        let newest = &changes[0];
+        assert_eq!((&newest["id"], &newest["source"], &newest["change_type"]), (&json!(commit), &json!("git"), &json!("update")));
+        assert!(newest["agent_id"].as_str().unwrap().starts_with("Ada"), "{newest}");
+        assert_eq!(newest["reason"], "count tenths of cents");
+        let diff = newest["diff"].as_str().unwrap();
+        assert!(diff.contains("-    return round(amount * 100)\n+    return round(amount * 1000)\n"), "{diff}");
+        assert_eq!((&changes[1]["change_type"], &changes[1]["reason"]), (&json!("create"), &json!("open the shop")));
+        let symbol = workspace.changes(json!({"entity_id": "shop/money.py#cents"})).await;
+        assert_eq!(symbol.len(), 2, "{symbol:?}");
+        let untouched = workspace.changes(json!({"entity_id": "shop/cart.py#Cart.total"})).await;
+        assert_eq!(untouched.len(), 1, "{untouched:?}");
+        let found = workspace.ask("read_code", json!({"path": "shop/money.py", "include_history": true})).await;
+        assert_eq!(each(&found["history"], "reason"), ["count tenths of cents", "open the shop"]);
+        let all: BTreeSet<_> = workspace.changes(json!({"limit": 100})).await.iter().map(|change| change["entity_id"].to_string()).collect();
+        assert_eq!(all.len(), SHOP.len(), "{all:?}");
+    }
+
+    async fn renames_moves_and_deletions_are_told_apart(engine: Engine) {
+        let crib = Crib::start(engine).await;
+        let workspace = Workspace::new(&crib, SHOP).await;
+        workspace.git("init -q -b main");
+        workspace.git("add -A");
+        workspace.git("commit -q -m one");
+        workspace.git("mv shop/money.py shop/coins.py");
+        workspace.git("commit -q -am two");
+        workspace.git("mv shop/coins.py web/coins.py");
+        workspace.git("commit -q -am three");
+        workspace.git("rm -q web/shape.ts");
+        workspace.git("commit -q -am four");
+        let changes = workspace.changes(json!({"entity_id": "web/coins.py"})).await;
+        let told: Vec<_> = changes.iter().map(|change| (change["change_type"].clone(), change["from"].clone())).collect();
+        assert_eq!(
+            told,
+            [(json!("move"), json!("shop/coins.py")), (json!("rename"), json!("shop/money.py")), (json!("create"), json!(null))],
+            "the history follows the file"
+        );
+        let types = async |kind: &str| {
+            let found = workspace.changes(json!({"change_types": [kind]})).await;
+            found.iter().map(|change| change["entity_id"].as_str().unwrap().to_owned()).collect::<Vec<_>>()
+        };
+        assert_eq!(types("rename").await, ["shop/coins.py"]);
+        assert_eq!(types("move").await, ["web/coins.py"]);
+        assert_eq!(types("delete").await, ["web/shape.ts"]);
+    }
+
+    async fn a_root_inside_a_repository_sees_its_own_files_only(engine: Engine) {
+        let crib = Crib::start(engine).await;
+        let outer = Workspace::new(&crib, SHOP).await;
+        outer.git("init -q -b main");
+        outer.git("add -A");
+        outer.git("commit -q -m one");
+        let root = outer.root.join("web");
+        let inner = Workspace::at(crib.tenant().await, &root).await;
+        let changes = inner.changes(json!({})).await;
+        let entities: BTreeSet<_> = changes.iter().map(|change| change["entity_id"].as_str().unwrap()).collect();
+        assert_eq!(entities, ["shape.ts", "square.ts"].into(), "paths are relative to the root, and nothing above it is told");
+    }
+}
