@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 
 use serde_json::{Value, json};
 
-use super::{SHOP, Workspace, answer, gist, sha256};
+use super::{MONEY, SHOP, Workspace, answer, gist, put, sha256};
 use crate::support::{Crib, Engine, both_engines, text};
 
 fn edit(path: &str, content: &str) -> Value {
@@ -137,7 +137,7 @@ both_engines! {
         workspace.write("a.py", "a = 3\n").await;
         // Another folder in its place is another root's content, and is read as it is.
         std::fs::rename(&workspace.root, &away).unwrap();
-        super::put(&workspace.root, "a.py", "other = 1\n");
+        put(&workspace.root, "a.py", "other = 1\n");
         let reply = workspace.session.call("read_code", json!({"path": "a.py"})).await;
         let is_honest = match reply.json().get("error") {
             Some(error) => gist(error).0 == "unavailable",
@@ -195,7 +195,7 @@ async fn a_read_only_root_is_read_and_not_written() {
         }
     }
     workspace.indexed().await;
-    assert_eq!(workspace.read("shop/money.py").await["content"], super::MONEY);
+    assert_eq!(workspace.read("shop/money.py").await["content"], MONEY);
     for path in ["shop/money.py", "new.py", "new/folder.py"] {
         let error = workspace.refused("write_code", edit(path, "x = 1\n")).await;
         assert_eq!((gist(&error).0, gist(&error).1), ("unavailable", -32000), "{path}: {error}");

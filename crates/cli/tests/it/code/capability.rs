@@ -3,7 +3,7 @@
 use reqwest::Method;
 use serde_json::{Value, json};
 
-use super::SHOP;
+use super::{MONEY, SHOP, put_all};
 use crate::support::{Crib, Engine, Session, Tenant, both_engines, request};
 
 const WITH_CODE: [&str; 5] = ["analyze_dependencies", "graph_search", "hybrid_search", "read_code", "semantic_search"];
@@ -59,7 +59,7 @@ both_engines! {
         let tenant = crib.tenant().await;
         let session = tenant.session().await;
         let root = crib.folder.path().join("root");
-        super::put_all(&root, SHOP);
+        put_all(&root, SHOP);
         let set = async |root: Value| {
             let path = format!("projects/{}", tenant.project);
             tenant.api(Method::PATCH, &path, Some(json!({"root": root}))).await.expect(200)
@@ -67,7 +67,7 @@ both_engines! {
         set(json!(root)).await;
         assert_eq!(listed(&session).await, all());
         let found = session.call("read_code", json!({"path": "shop/money.py"})).await.result();
-        assert_eq!(found["structuredContent"]["content"], super::MONEY);
+        assert_eq!(found["structuredContent"]["content"], MONEY);
         set(Value::Null).await;
         assert_eq!(listed(&session).await, ALWAYS);
         session.call("write_code", edit("stored.py")).await.result();

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::{SHOP, Workspace, each, gist};
+use super::{SHOP, Workspace, answer, each, gist};
 use crate::support::{Crib, Engine, both_engines, members};
 
 const ALL: [&str; 5] = ["active_sessions", "errors", "performance", "project", "recent_changes"];
@@ -65,9 +65,9 @@ both_engines! {
         clock.advance_ms(2 * 60 * 60 * 1_000);
         // The session of the workspace may have ended by now.
         let session = workspace.another_session("later").await;
-        super::answer(&session, "write_code", json!({"path": "new.py", "content": "a = 1\n", "reason": "r"})).await;
+        answer(&session, "write_code", json!({"path": "new.py", "content": "a = 1\n", "reason": "r"})).await;
         let ask = async |range: Option<&str>| {
-            super::answer(&session, "get_context", range.map_or(json!({}), |range| json!({"time_range": range}))).await
+            answer(&session, "get_context", range.map_or(json!({}), |range| json!({"time_range": range}))).await
         };
         for (range, paths, failed) in [
             (Some("15m"), &["new.py"][..], 0),
