@@ -22,6 +22,7 @@ mod writing;
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use serde_json::{Value, json};
 
@@ -184,17 +185,19 @@ fn put_all(root: &Path, files: &[(&str, &str)]) {
     }
 }
 
-/// Runs git without the settings of this machine.
+/// Runs git a second later than the command before, so that commits have an order.
 fn git(root: &Path, line: &str) -> String {
+    static SECONDS: AtomicU64 = AtomicU64::new(1_750_000_000);
+    git_at(root, line, SECONDS.fetch_add(1, Ordering::Relaxed))
+}
+
+/// Runs git at a time, without the settings of this machine.
+fn git_at(root: &Path, line: &str, seconds: u64) -> String {
     let mut command = Command::new("git");
     command.current_dir(root).args(crate::support::words(line)).env("HOME", root);
-    for (name, value) in [
-        ("AUTHOR_NAME", "Ada"),
-        ("AUTHOR_EMAIL", "ada@example.org"),
-        ("COMMITTER_NAME", "Ada"),
-        ("COMMITTER_EMAIL", "ada@example.org"),
-    ] {
-        command.env(format!("GIT_{name}"), value);
+    for who in ["AUTHOR", "COMMITTER"] {
+        command.env(format!("GIT_{who}_NAME"), "Ada").env(format!("GIT_{who}_EMAIL"), "ada@example.org");
+        command.env(format!("GIT_{who}_DATE"), format!("@{seconds} +0000"));
     }
     command.env("GIT_CONFIG_NOSYSTEM", "1").env("GIT_CONFIG_GLOBAL", "/dev/null");
     let output = command.output().unwrap();

@@ -94,7 +94,7 @@ both_engines! {
     async fn packages_are_nodes_only_on_request(engine: Engine) {
         let crib = Crib::start(engine).await;
         let workspace = Workspace::new(&crib, SHOP).await;
-        workspace.put("shop/lost.py", "from shop import nowhere_at_all\nfrom . import gone\n");
+        workspace.put("shop/lost.py", "from shop import nowhere_at_all\nfrom .gone import lamp\n");
         workspace.indexed().await;
         let imports = async |path: &str, external: bool| {
             let arguments = json!({"path": path, "analysis_type": "imports", "include_external": external, "max_depth": 1});

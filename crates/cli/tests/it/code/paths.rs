@@ -50,7 +50,6 @@ both_engines! {
         let outside = outside(&crib);
         let before = contents(&outside);
         let absolute = outside.join("secret.py").display().to_string();
-        let folder = outside.file_name().unwrap().to_str().unwrap().to_owned();
         let escapes = [
             absolute.as_str(), "/etc/passwd", "//etc/passwd", "..", "../outside/secret.py", "shop/../../outside/secret.py", "shop/..",
             "./shop/money.py", "shop/./money.py", "shop//money.py", "shop/", "shop/money.py/", ".", "..\\outside\\secret.py",
@@ -64,8 +63,8 @@ both_engines! {
                     let reply = workspace.session.call(tool, arguments).await;
                     assert_eq!(gist(&reply.error()), ("invalid_params", -32602, Some(parameter)), "{tool} {path:?}: {}", reply.text);
                     assert!(!reply.text.contains("1234"), "{tool} {path:?}: {}", reply.text);
-                    let said = reply.error()["message"].as_str().unwrap().to_owned();
-                    assert!(path == absolute || !said.contains(&format!("/{folder}")), "the message reveals a path outside: {said}");
+                    let folder = outside.to_str().unwrap();
+                    assert!(path.contains(folder) || !reply.text.contains(folder), "{tool} {path:?} reveals a path: {}", reply.text);
                 }
             }
             let long = ["x".repeat(1_025), "y".repeat(256), format!("{}z", "d/".repeat(64))];
@@ -178,9 +177,9 @@ both_engines! {
                 let path = format!("swapped/{}.py", ["secret", "new"][number % 2]);
                 let arguments = json!({"path": path, "content": format!("x = {number}\n"), "reason": "r"});
                 let reply = workspace.session.call("write_code", arguments).await;
-                assert!(!reply.text.contains("1234") && !reply.text.contains("-32603"), "{}", reply.text);
+                assert!(!reply.text.contains("1234") && !reply.text.contains("\"internal\""), "{}", reply.text);
                 let reply = workspace.session.call("read_code", json!({"path": path})).await;
-                assert!(!reply.text.contains("1234") && !reply.text.contains("-32603"), "{}", reply.text);
+                assert!(!reply.text.contains("1234") && !reply.text.contains("\"internal\""), "{}", reply.text);
             }
             over.set(true);
         };

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use serde_json::json;
 
-use super::{MONEY, SHOP, Workspace, each};
+use super::{MONEY, SHOP, Workspace, each, git_at};
 use crate::support::{Crib, Engine, both_engines};
 
 both_engines! {
@@ -62,6 +62,26 @@ both_engines! {
         assert_eq!(types("rename").await, ["shop/coins.py"]);
         assert_eq!(types("move").await, ["web/coins.py"]);
         assert_eq!(types("delete").await, ["web/shape.ts"]);
+    }
+
+    async fn commits_of_one_second_are_in_order(engine: Engine) {
+        let crib = Crib::start(engine).await;
+        let workspace = Workspace::new(&crib, &[]).await;
+        workspace.git("init -q -b main");
+        let mut subjects: Vec<String> = (0..8).map(|number| format!("commit {number}")).collect();
+        for subject in &subjects {
+            workspace.put("a.py", format!("def f():\n    return '{subject}'\n"));
+            workspace.git("add -A");
+            // As a rebase or a script does.
+            git_at(&workspace.root, &format!("commit -q -m '{subject}'"), 1_760_000_000);
+        }
+        subjects.reverse();
+        for entity in ["a.py", "a.py#f"] {
+            let changes = workspace.changes(json!({"entity_id": entity, "limit": 100})).await;
+            let times: BTreeSet<_> = changes.iter().map(|change| change["time"].to_string()).collect();
+            assert_eq!(times.len(), 1, "all commits have one time: {times:?}");
+            assert_eq!(changes.iter().map(|change| change["reason"].as_str().unwrap()).collect::<Vec<_>>(), subjects, "{entity}");
+        }
     }
 
     async fn a_root_inside_a_repository_sees_its_own_files_only(engine: Engine) {
