@@ -9,6 +9,7 @@ use super::answers::{Analysis, Analyzed, Dependencies, Edge, FarFile, Overview, 
 use super::file::IndexedFile;
 use super::graph::{At, Relationship, Tie, exported};
 use super::imports::{IMPLICIT, To};
+use super::names::Known;
 use super::snapshot::Snapshot;
 use super::table::FileNumber;
 use super::walk::{Algorithm, Limits, Reached, WalkCounters, walk};
@@ -30,24 +31,26 @@ impl Snapshot {
     pub fn symbols(&self, path: &str) -> Option<Vec<SymbolInfo>> {
         let (_, file) = self.at(path)?;
         let places = 0..u32::try_from(file.lean.symbols.len()).unwrap_or(u32::MAX);
-        Some(places.filter_map(|place| self.symbol_info(file, place)).collect())
+        let known = self.names.read();
+        let exported = exported(file, &known);
+        Some(places.filter_map(|place| self.symbol_info(file, place, &exported, &known)).collect())
     }
 
     /// The symbol with an id: `path#Class.method`.
     pub fn symbol(&self, id: &str) -> Option<(String, SymbolInfo)> {
         let (file, place) = self.symbol_at(id)?;
-        let file = self.file(file)?;
-        Some((file.path.to_string(), self.symbol_info(file, place)?))
+        let (file, known) = (self.file(file)?, self.names.read());
+        Some((file.path.to_string(), self.symbol_info(file, place, &exported(file, &known), &known)?))
     }
 
-    fn symbol_info(&self, file: &IndexedFile, place: u32) -> Option<SymbolInfo> {
-        let (symbol, known) = (file.lean.symbol(place)?, self.names.read());
+    fn symbol_info(&self, file: &IndexedFile, place: u32, exported: &[u32], known: &Known) -> Option<SymbolInfo> {
+        let symbol = file.lean.symbol(place)?;
         Some(SymbolInfo {
-            name: self.symbol_name(file, place, &known),
+            name: self.symbol_name(file, place, known),
             kind: symbol.kind,
             start_line: symbol.start_line,
             end_line: symbol.end_line,
-            is_exported: exported(file, &known).binary_search(&place).is_ok(),
+            is_exported: exported.binary_search(&place).is_ok(),
         })
     }
 

@@ -3,7 +3,7 @@
 use std::sync::Mutex;
 
 use super::super::file::FileState;
-use super::super::passages::{Passage, PassageSink};
+use crate::find::{Passage, PassageSink};
 use super::*;
 
 fn project(root: &Path, files: usize) {
@@ -145,11 +145,11 @@ fn passages_follow_the_files() {
         index.catch_up();
         (index, sink)
     };
-    let numbers = |sink: &Kept| -> Vec<(String, Vec<u64>)> {
+    let numbers = |sink: &Kept| -> Vec<(String, Vec<[u8; 32]>)> {
         let files = sink.0.lock().unwrap();
         let mut all: Vec<_> = files
             .values()
-            .map(|(path, passages)| (path.clone(), passages.iter().map(|passage| passage.number).collect::<Vec<_>>()))
+            .map(|(path, passages)| (path.clone(), passages.iter().map(|passage| passage.hash).collect::<Vec<_>>()))
             .collect();
         all.sort();
         all
@@ -158,10 +158,10 @@ fn passages_follow_the_files() {
     let expected = numbers(&sink);
     assert_eq!(expected.len(), 2);
     assert!(expected.iter().all(|(_, numbers)| !numbers.is_empty()));
-    assert_ne!(expected[0].1, expected[1].1, "equal texts in two files have two numbers");
+    assert_ne!(expected[0].1, expected[1].1, "a passage names its file");
     drop(first);
     let (second, sink) = open();
-    assert_eq!(numbers(&sink), expected, "numbers stay, also when outlines come from the cache");
+    assert_eq!(numbers(&sink), expected, "passages stay, also when outlines come from the cache");
     write(home.path(), "a.py", "def g():\n    return 22\n");
     assert!(second.refresh("a.py"));
     let changed = numbers(&sink);
