@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 use reqwest::Method;
 use serde_json::{Value, json};
 
-pub(crate) use things::Things;
+pub(crate) use things::{Things, write_code};
 
 /// A tool.
 pub(crate) struct ToolRow {
@@ -54,11 +54,6 @@ pub(crate) const TOOLS: &[ToolRow] = &[
         scope: "graph:write",
         arguments: |things| json!({"triplets": [things.fact], "outcome": "accepted"}),
     },
-    ToolRow {
-        name: "record_decision",
-        scope: "decisions:write",
-        arguments: |_| json!({"decision": "the tests decide this", "reasoning": "someone has to", "impact": "low"}),
-    },
     ToolRow { name: "read_code", scope: "code:read", arguments: |_| json!({"path": "src/here.py", "include_history": true}) },
     ToolRow {
         name: "write_code",
@@ -83,6 +78,11 @@ pub(crate) const TOOLS: &[ToolRow] = &[
     },
     ToolRow { name: "query_history", scope: "code:read", arguments: |things| json!({"entity_id": things.fact}) },
     ToolRow { name: "get_context", scope: "code:read", arguments: |_| json!({"time_range": "1w"}) },
+    ToolRow {
+        name: "record_decision",
+        scope: "decisions:write",
+        arguments: |_| json!({"decision": "the tests decide this", "reasoning": "someone has to", "impact": "low"}),
+    },
     ToolRow {
         name: "get_performance_metrics",
         scope: "metrics:read",

@@ -186,18 +186,17 @@ both_engines! {
         // The folder is a link out, then gone, then a real folder, as fast as a disk can do it.
         let swap = async || {
             while !over.get() {
-                symlink(&outside, &place).unwrap();
-                tokio::task::yield_now().await;
-                std::fs::remove_file(&place).unwrap();
+                // A write may have made the folder anew.
+                let _gone = std::fs::remove_dir_all(&place);
+                if symlink(&outside, &place).is_ok() {
+                    tokio::task::yield_now().await;
+                    std::fs::remove_file(&place).unwrap();
+                }
                 tokio::task::yield_now().await;
                 if std::fs::rename(&real, &place).is_ok() {
                     tokio::task::yield_now().await;
                     std::fs::rename(&place, &real).unwrap();
-                } else {
-                    // A write has made the folder anew.
-                    std::fs::remove_dir_all(&place).unwrap();
                 }
-                let _made_by_a_write = std::fs::remove_dir_all(&place);
             }
         };
         tokio::join!(write(), swap());

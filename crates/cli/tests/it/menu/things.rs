@@ -165,7 +165,7 @@ impl Things {
 }
 
 /// Gives the session's project a file. The project has no root, so the store keeps it.
-async fn write_code(session: &Session<'_>) {
+pub(crate) async fn write_code(session: &Session<'_>) {
     let content = "def was_here():\n    return True\n";
     let file = json!({"path": "src/here.py", "content": content, "reason": "the tests need code"});
     session.call("write_code", file).await.result();
