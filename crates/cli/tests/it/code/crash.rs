@@ -100,7 +100,10 @@ fn writers(client: &Arc<Client>) -> mpsc::UnboundedReceiver<Written> {
 async fn check(client: &Client, root: Option<&Path>, acknowledged: &[Written]) {
     for number in 0..FILES {
         let path = format!("f{number}.py");
-        let found = client.call("read_code", json!({"path": path, "include_semantic_context": false})).await.unwrap();
+        let found = client
+            .call("read_code", json!({"path": path, "include_semantic_context": false, "include_dependencies": false}))
+            .await
+            .unwrap();
         let Some(now) = found["content"].as_str() else {
             assert!(acknowledged.iter().all(|written| written.path != path), "{path} is gone: {found}");
             continue;

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use super::{CART, MONEY, SHOP, Workspace, each, gist, sha256, strings};
 use crate::support::{Crib, Engine, both_engines, members};
 
-const READ_MAX: usize = 4 * 1024 * 1024;
+const READ_MAX: usize = base::limits::CODE_FILE_BYTES_MAX;
 
 both_engines! {
     async fn a_file_has_its_text_digest_size_language_and_version(engine: Engine) {

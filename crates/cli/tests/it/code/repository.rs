@@ -64,6 +64,31 @@ both_engines! {
         assert_eq!(types("delete").await, ["web/shape.ts"]);
     }
 
+    async fn times_and_diffs_narrow_commits_too(engine: Engine) {
+        let crib = Crib::start(engine).await;
+        let workspace = Workspace::new(&crib, &[]).await;
+        workspace.git("init -q -b main");
+        for day in 1..=4_u64 {
+            workspace.put("a.py", format!("day = {day}\n"));
+            workspace.git("add -A");
+            git_at(&workspace.root, &format!("commit -q -m 'day {day}'"), 1_760_000_000 + day * 86_400);
+        }
+        let all = workspace.changes(json!({})).await;
+        let (start, end) = (all[2]["time"].clone(), all[0]["time"].clone());
+        for entity in [None, Some("a.py")] {
+            let mut arguments = json!({"time_range": {"start": start, "end": end}, "include_diff": false});
+            if let Some(entity) = entity {
+                arguments["entity_id"] = json!(entity);
+            }
+            let found = workspace.changes(arguments).await;
+            let subjects: Vec<_> = found.iter().map(|change| change["reason"].as_str().unwrap()).collect();
+            assert!(subjects == ["day 3", "day 2"] || subjects == ["day 4", "day 3", "day 2"], "{entity:?}: {subjects:?}");
+            assert!(found.iter().all(|change| change.get("diff").is_none()), "{found:?}");
+        }
+        let late = workspace.changes(json!({"time_range": {"start": "2099-01-01T00:00:00Z"}})).await;
+        assert_eq!(late, Vec::<serde_json::Value>::new());
+    }
+
     async fn commits_of_one_second_are_in_order(engine: Engine) {
         let crib = Crib::start(engine).await;
         let workspace = Workspace::new(&crib, &[]).await;
