@@ -28,7 +28,7 @@ async fn python_examples_print_the_expected_output() {
     shell.args(["-c", &format!("set -euo pipefail; PATH=\"{folder}:$PATH\"\n{script}")]).env("no_proxy", "*");
     expect![[r#"
         server: toolcrib 2025-11-25
-        tools: bricks.create_draft, bricks.list, kits.create_draft, kits.list, kits.get, af_memory_remember, af_memory_recall, graph_query, graph_neighbors, graph_path, graph_ingest, graph_improve, record_decision, get_performance_metrics
+        tools: bricks.create_draft, bricks.list, kits.create_draft, kits.list, kits.get, af_memory_remember, af_memory_recall, graph_query, graph_neighbors, graph_path, graph_ingest, graph_improve, read_code, write_code, analyze_dependencies, graph_search, hybrid_search, semantic_search, query_history, get_context, record_decision, get_performance_metrics
         kit: Support replies xxxxxxxx - Ready with warnings
         ended with outcome accepted
         token until 0000-00-00T00:00:00.000Z
