@@ -14,9 +14,13 @@ mod index;
 mod path;
 mod resolve;
 
+/// The limits of one parse.
+use index::PARSE_BOUNDS;
+
 pub use codebase::{
-    ChangedSymbols, CodeCoverage, CodeFigures, CodeHit, Codebase, Codebases, CodebasesConfig, Edit, Edited, FileContent, FileRead,
-    HybridQuery, HybridResults, PastChange, PastFilter, PastPage, Pasts, SemanticQuery, SemanticResults, Signals, SimilarFile,
+    ChangedSymbols, CodeCoverage, CodeFigures, CodeHit, Codebase, Codebases, CodebasesConfig, Edit, Edited, FileContent,
+    FileRead, HybridQuery, HybridResults, PastChange, PastFilter, PastPage, Pasts, SemanticQuery, SemanticResults, Signals,
+    SimilarFile,
 };
 pub use files::{FILE_BYTES_MAX, Files, Read, Replaced, Root, Seen, Sha256, Stamp, Stat, StoredFile, stored_files};
 pub use history::{

@@ -8,6 +8,9 @@ use base::limits::{EMBED_PAUSE_FIRST_MS, EMBED_PAUSE_MAX_MS, INDEX_FLUSH_SECONDS
 use super::place::Place;
 use super::{Codebases, Key};
 
+/// Files whose passages are put again at once.
+const FED_AT_ONCE: usize = 256;
+
 /// The size of what is loaded on this node.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct CodeFigures {
@@ -81,7 +84,9 @@ impl Codebases {
             tokio::time::sleep(Duration::from_secs(INDEX_FLUSH_SECONDS)).await;
             self.drop_unused();
             for (key, place) in self.loaded() {
-                let is_complete = self.indexes.loaded(key.0, key.1).is_some_and(|index| index.coverage().is_complete);
+                let Some(index) = self.indexes.loaded(key.0, key.1) else { continue };
+                index.ask_to_feed(place.finder.files_to_put_again(FED_AT_ONCE));
+                let is_complete = index.coverage().is_complete;
                 let _late = tokio::task::spawn_blocking(move || tidy(&place, is_complete)).await;
             }
         }

@@ -22,9 +22,9 @@ use std::collections::HashMap;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
+use ::search::background::Questions;
+use ::search::embed::Embedder;
 use base::{Clock, OrgId, ProjectId, Result};
-use search::background::Questions;
-use search::embed::Embedder;
 use store::OrgStore;
 use tokio::sync::Notify;
 

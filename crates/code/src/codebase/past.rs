@@ -153,7 +153,7 @@ impl<R: AsRef<OrgStore> + Clone + Send + Sync + 'static> Codebase<R> {
     /// The unified diff of a change.
     async fn diff_of(&self, change: &PastChange) -> Result<Option<String>> {
         if let Some(version) = &change.version {
-            return Ok(match self.history().diff(version).await? {
+            return Ok(match self.history().diff(version, DIFF_CHARS_MAX).await? {
                 Diff::Text { text, is_cut } => Some(shortened(text, is_cut)),
                 Diff::Binary | Diff::NotKept => None,
             });
@@ -173,7 +173,8 @@ impl<R: AsRef<OrgStore> + Clone + Send + Sync + 'static> Codebase<R> {
         }
         let mut found = Vec::new();
         for (place, mut change) in changes.into_iter().enumerate() {
-            let (after, before) = (texts.get(place).cloned().flatten().flatten(), texts.get(place + 1).cloned().flatten().flatten());
+            let (after, before) =
+                (texts.get(place).cloned().flatten().flatten(), texts.get(place + 1).cloned().flatten().flatten());
             let kind = match (&before, &after) {
                 (None, None) => continue,
                 (Some(before), Some(after)) if before == after => continue,

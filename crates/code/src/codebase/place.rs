@@ -39,6 +39,8 @@ pub(super) struct Place {
     pub(super) finder: Arc<Finder>,
     indexed: Arc<dyn ProjectFiles>,
     repository: OnceLock<Option<Repository>>,
+    /// Whether versions that a killed process left behind were looked at.
+    pub(super) is_settled: AtomicBool,
 }
 
 impl Opening {
@@ -64,7 +66,14 @@ impl Opening {
                 tracing::warn!(%error, "the words of code are not kept on disk");
                 Finder::open(config(None))
             })?;
-            Ok(Place { root, files, finder: Arc::new(finder), indexed, repository: OnceLock::new() })
+            Ok(Place {
+                root,
+                files,
+                finder: Arc::new(finder),
+                indexed,
+                repository: OnceLock::new(),
+                is_settled: AtomicBool::new(false),
+            })
         };
         tokio::task::spawn_blocking(work).await.map_err(Error::internal)?
     }
@@ -107,7 +116,7 @@ impl PassageSink for Told {
     }
 
     fn bytes(&self) -> usize {
-        self.finder.bytes()
+        PassageSink::bytes(&*self.finder)
     }
 }
 
@@ -176,5 +185,10 @@ impl From<Stamp> for FileStamp {
 
 /// The version is part of the stamp, so two contents of the same length and time differ.
 fn stamp_of(file: &StoredFile) -> FileStamp {
-    FileStamp { size: file.size.unsigned_abs(), modified_ns: file.changed_at.ms().saturating_mul(1_000_000), changed_ns: file.version, inode: 0 }
+    FileStamp {
+        size: file.size.unsigned_abs(),
+        modified_ns: file.changed_at.ms().saturating_mul(1_000_000),
+        changed_ns: file.version,
+        inode: 0,
+    }
 }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use base::limits::CODE_FILE_BYTES_MAX;
-use base::{Error, Kind, Result};
+use base::{Kind, Result};
 use store::{Change, OrgStore};
 use syntax::Language;
 
@@ -104,8 +104,11 @@ impl<R: AsRef<OrgStore> + Clone> Codebase<R> {
         let Some(file) = self.index.snapshot().file_number(path.as_str()) else { return Ok(Vec::new()) };
         let finder = Arc::clone(&self.place.finder);
         let found = store::compute(self.rows().org(), move || finder.similar_files(file, threshold, SIMILAR_MAX)).await?;
-        let similar =
-            |found: crate::find::SimilarFile| SimilarFile { path: found.path, similarity: found.similarity, cosine: found.cosine };
+        let similar = |found: crate::find::SimilarFile| SimilarFile {
+            path: found.path,
+            similarity: found.similarity,
+            cosine: found.cosine,
+        };
         Ok(found.into_iter().map(similar).collect())
     }
 }
@@ -124,9 +127,4 @@ impl Codebase<Change> {
         let versions = history.noticed(vec![noticed]).await?;
         Ok(versions.first().map_or(known.number, |version| version.number))
     }
-}
-
-/// The error for a path that must be a file.
-pub(super) fn no_file(path: &CodePath) -> Error {
-    Error::not_found("file", format!("there is no file `{path}`"))
 }

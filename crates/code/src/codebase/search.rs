@@ -158,8 +158,7 @@ impl<R: AsRef<OrgStore> + Clone> Codebase<R> {
     /// Finds passages by meaning alone.
     pub async fn semantic(&self, asked: SemanticQuery) -> Result<SemanticResults> {
         let finder = Arc::clone(&self.place.finder);
-        let work =
-            move || finder.semantic(&asked.query, Some(asked.dimension), asked.threshold, asked.offset, asked.limit);
+        let work = move || finder.semantic(&asked.query, Some(asked.dimension), asked.threshold, asked.offset, asked.limit);
         let found = store::compute(self.rows().org(), work).await??;
         let hits = self.shown(found.hits).await;
         Ok(SemanticResults { hits, next: found.next, dimension: found.dimension, coverage: self.coverage() })

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 
 use base::limits::CODE_AFFECTED_MAX;
 use base::{Author, Error, Kind, Result};
@@ -67,6 +68,14 @@ pub struct ChangedSymbols {
 }
 
 impl Codebase<Change> {
+    /// Looks at versions that a killed process left behind, once after the start.
+    pub async fn settle(&self) -> Result<()> {
+        if !self.place.is_settled.swap(true, Ordering::Relaxed) {
+            self.history().settle().await?;
+        }
+        Ok(())
+    }
+
     /// Writes a file.
     ///
     /// # Errors
@@ -112,9 +121,8 @@ fn check_syntax(path: &CodePath, before: Option<&[u8]>, after: &str) -> Result<(
     let at = format!("line {}, column {}: {}", first.line, first.column, first.message);
     let words = format!("the write adds a syntax error at {at}; correct the text, or set `validate_syntax` to false");
     let listed = added.iter().take(ERRORS_SHOWN_MAX);
-    let listed: Vec<_> = listed
-        .map(|error| serde_json::json!({"line": error.line, "column": error.column, "message": error.message}))
-        .collect();
+    let listed: Vec<_> =
+        listed.map(|error| serde_json::json!({"line": error.line, "column": error.column, "message": error.message})).collect();
     Err(Error::new(Kind::SyntaxError, words).with("line", first.line).with("column", first.column).with("errors", listed))
 }
 
@@ -151,8 +159,10 @@ mod tests {
 
     #[test]
     fn changed_definitions_are_named() {
-        let before = "class A:\n    def one(self):\n        return 1\n\n    def two(self):\n        return 2\n\ndef gone():\n    pass\n";
-        let after = "class A:\n    def one(self):\n        return 1\n\n    def two(self):\n        return 3\n\ndef new():\n    pass\n";
+        let before =
+            "class A:\n    def one(self):\n        return 1\n\n    def two(self):\n        return 2\n\ndef gone():\n    pass\n";
+        let after =
+            "class A:\n    def one(self):\n        return 1\n\n    def two(self):\n        return 3\n\ndef new():\n    pass\n";
         let found = changed_symbols("a.py", before, after);
         assert_eq!((found.added, found.removed), (vec!["new".to_owned()], vec!["gone".to_owned()]));
         assert_eq!(found.changed, ["A", "A.two"]);

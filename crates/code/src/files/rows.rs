@@ -80,16 +80,29 @@ pub(crate) fn keep_stored(
     now: Timestamp,
     stored: &Stored,
 ) -> Result<()> {
-    let others = tx.first(sql::COUNT, &params![project, path, FILES_MAX], |row| row.get::<i64>("files"))?;
-    if others.is_some_and(|others| others >= FILES_MAX) {
+    let others = others(tx, project, path)?;
+    if others >= FILES_MAX {
         let words = format!("a project without a root can have {FILES_MAX} files; remove some, or give the project a root");
         return Err(Error::new(Kind::TooLarge, words));
     }
+    announce(tx, others)?;
     let Stored { sha256, size, packed } = stored;
     tx.execute(sql::KEEP, &params![project, path, version, sha256, size, now, packed.as_slice()]).map(drop)
 }
 
 /// Removes the file at `path`.
 pub(crate) fn forget_stored(tx: &mut OrgTx<'_, '_>, project: &ProjectId, path: &CodePath) -> Result<()> {
+    let others = others(tx, project, path)?;
+    announce(tx, others)?;
     tx.execute(sql::FORGET, &params![project, path]).map(drop)
+}
+
+/// The number of a project's files besides one, as far as it matters.
+fn others(tx: &mut OrgTx<'_, '_>, project: &ProjectId, path: &CodePath) -> Result<i64> {
+    Ok(tx.first(sql::COUNT, &params![project, path, FILES_MAX], |row| row.get::<i64>("files"))?.unwrap_or(0))
+}
+
+/// Makes every node look at the project again if this may be its first or last file, because that decides which tools it has.
+fn announce(tx: &mut OrgTx<'_, '_>, others: i64) -> Result<()> {
+    if others == 0 { tx.bump() } else { Ok(()) }
 }

@@ -7,9 +7,10 @@
 /// The logit of 0.7, the default threshold of the tools.
 const LOGIT_OF_THRESHOLD: f32 = 0.847_297_9;
 
-/// The bundled model and the cosines of its map: at the threshold, and how steep it is there.
+/// The bundled model and its map: the cosine at the threshold, and how steep the map is. Fitted to 1,000 pairs of doc comments and
+/// functions of the Python library and 20,000 random pairs, for one related pair among five.
 const BUNDLED: (&str, f32, f32) = ("all-MiniLM-L6-v2/q8-1", 0.384, 22.6);
-/// The same for two files.
+/// The same for two files, from files of one package of that library.
 const BUNDLED_FILES: (&str, f32, f32) = (BUNDLED.0, 0.62, 25.0);
 /// The same for other models, in spreads above the mean of random pairs.
 const RANDOM_PAIRS: (f32, f32) = (1.33, 2.25);

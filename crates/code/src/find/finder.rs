@@ -3,9 +3,9 @@
 //! Words are searchable when [`PassageSink::put_file`] returns; vectors come later. With a folder, words survive a restart: the index
 //! puts all files again, and passages whose words are there already cost nothing.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::path::PathBuf;
-use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard};
 
 use base::{Error, Result};
@@ -62,7 +62,6 @@ pub(crate) struct Finder {
     /// The number of the last write to the keyword index.
     position: AtomicU64,
     flushing: AtomicBool,
-    left_out: AtomicUsize,
 }
 
 pub(super) struct State {
@@ -73,6 +72,8 @@ pub(super) struct State {
     pub(super) in_work: usize,
     /// Passages in the keyword folder that no file has claimed since the start.
     unclaimed: HashSet<u64>,
+    /// How many passages of a file were left out.
+    left_out: HashMap<u32, usize>,
 }
 
 impl Finder {
@@ -84,10 +85,16 @@ impl Finder {
             None => (KeywordIndex::in_memory().map_err(unusable)?, 0, HashSet::new()),
         };
         let vectors = Vectors::new(embedder.dimension());
-        let state = State { catalogue: Catalogue::default(), vectors, queue: Queue::new(QUEUE_BYTES_MAX), in_work: 0, unclaimed };
-        let (flushing, left_out) = (AtomicBool::new(false), AtomicUsize::new(0));
-        let position = AtomicU64::new(position);
-        Ok(Self { embedder, questions, pack, keyword, folder, state: RwLock::new(state), position, flushing, left_out })
+        let state = State {
+            catalogue: Catalogue::default(),
+            vectors,
+            queue: Queue::new(QUEUE_BYTES_MAX),
+            in_work: 0,
+            unclaimed,
+            left_out: HashMap::new(),
+        };
+        let (position, flushing) = (AtomicU64::new(position), AtomicBool::new(false));
+        Ok(Self { embedder, questions, pack, keyword, folder, state: RwLock::new(state), position, flushing })
     }
 
     /// Removes the words of passages that no file has claimed since the start. Call it when every file was put once.
@@ -97,6 +104,16 @@ impl Finder {
             self.write(|keyword, position| keyword.remove(id, position))?;
         }
         self.flush()
+    }
+
+    /// The same, if there is anything to remove. Otherwise writes the words if enough have come together.
+    pub(crate) fn settle_once(&self) -> Result<()> {
+        if self.state().unclaimed.is_empty() { self.tidy() } else { self.settle() }
+    }
+
+    /// The name of the model that makes vectors.
+    pub(crate) fn model(&self) -> &str {
+        self.embedder.model()
     }
 
     /// Writes the words to the folder, if enough have come together. Call it at intervals on a blocking thread.
@@ -134,7 +151,7 @@ impl Finder {
             passages: state.catalogue.len(),
             embedded: state.vectors.whole().len(),
             waiting: state.queue.len() + state.in_work,
-            left_out: self.left_out.load(Ordering::Relaxed),
+            left_out: state.left_out.values().sum(),
         }
     }
 
@@ -176,7 +193,7 @@ impl Finder {
             PROJECT_PASSAGES_MAX.saturating_sub(state.catalogue.len().saturating_sub(before))
         };
         passages.truncate(room.min(FILE_PASSAGES_MAX));
-        self.left_out.fetch_add(given - passages.len(), Ordering::Relaxed);
+        let left_out = given - passages.len();
         let (numbered, new_words) = {
             let state = self.state();
             let numbered = state.catalogue.number(file, path, passages);
@@ -196,6 +213,10 @@ impl Finder {
                 state.queue.remove(*id);
             }
             state.queue.renew(file);
+            state.left_out.remove(&file);
+            if left_out > 0 {
+                state.left_out.insert(file, left_out);
+            }
             for (id, _) in &numbered {
                 state.unclaimed.remove(id);
             }
@@ -238,6 +259,13 @@ pub(super) fn unusable(error: KeywordError) -> Error {
 }
 
 impl PassageSink for Finder {
+    fn bytes(&self) -> usize {
+        // The catalogue has about this much for a passage: its lines, its symbol and its names.
+        const PASSAGE_BYTES: usize = 200;
+        let state = self.state();
+        state.vectors.bytes() + state.catalogue.len() * PASSAGE_BYTES
+    }
+
     fn put_file(&self, file: u32, path: &str, passages: Vec<Passage>) {
         if let Err(error) = self.put(file, path, passages) {
             tracing::warn!(%error, "the words of a file cannot be indexed; the next change of the file tries again");
@@ -252,6 +280,7 @@ impl PassageSink for Finder {
                 state.queue.remove(*id);
             }
             state.queue.renew(file);
+            state.left_out.remove(&file);
             gone
         });
         for id in gone {

@@ -14,6 +14,8 @@ const SHORT_WORDS_MAX: usize = 3;
 const PLAIN_LENGTH_MIN: usize = 4;
 /// How much a plain word like `parse` counts, compared with a word that can only be a name, like `parseHeader`.
 const PLAIN: f32 = 0.2;
+/// How much the only word of a query counts.
+const ALONE: f32 = 2.0;
 /// What a symbol gains if the query also has the name of its parent.
 const PARENT: f32 = 0.5;
 
@@ -52,7 +54,9 @@ pub(super) fn named(catalogue: &Catalogue, query: &str) -> HashMap<u64, f32> {
             continue;
         }
         let Some(ids) = catalogue.named(&name).filter(|ids| ids.len() <= DEFINITIONS_MAX) else { continue };
-        let form = if is_alone || is_name(word) {
+        let form = if is_alone {
+            ALONE
+        } else if is_name(word) {
             1.0
         } else if is_short && word.chars().count() >= PLAIN_LENGTH_MIN {
             PLAIN
@@ -108,7 +112,7 @@ mod tests {
     #[test]
     fn common_names_count_less_and_then_not_at_all() {
         let few = catalogue(&["a.parse_it", "b.parse_it"]);
-        assert!(named(&few, "parse_it").values().all(|score| *score < 1.0));
+        assert!(named(&few, "parse_it").values().all(|score| *score < ALONE));
         let many: Vec<String> = (0..=DEFINITIONS_MAX).map(|number| format!("c{number}.parse_it")).collect();
         assert!(named(&catalogue(&many.iter().map(String::as_str).collect::<Vec<_>>()), "parse_it").is_empty());
     }

@@ -17,6 +17,7 @@ use sha2::{Digest, Sha256};
 use super::finder::unusable;
 use super::passage::PROJECT_PASSAGES_MAX;
 
+/// Increase it with every change to the words that a passage gets.
 const MAGIC: &[u8; 8] = b"tcwords1";
 /// The list can hold removed passages besides the living ones.
 const BYTES_MAX: u64 = 16 * PROJECT_PASSAGES_MAX as u64 + 64;

@@ -34,10 +34,10 @@ mod semantic;
 mod tests;
 mod vectors;
 
-pub(crate) use cut::{passages, symbol};
-pub(crate) use finder::{FindCoverage, Finder, FinderConfig};
+pub(crate) use cut::passages;
+pub(crate) use finder::{Finder, FinderConfig};
 pub(crate) use pack::VectorPack;
 pub(crate) use passage::{Passage, PassageSink};
-pub(crate) use query::{CodeHit, FindOptions, Found, HITS_MAX, QUERY_BYTES_MAX};
-pub(crate) use rank::{CodeWeights, SearchTypes, Signals, Surroundings};
-pub(crate) use semantic::{FoundByMeaning, SimilarFile};
+pub(crate) use query::{CodeHit, FindOptions};
+pub(crate) use rank::{CodeWeights, SearchTypes, Surroundings};
+pub(crate) use semantic::SimilarFile;

@@ -96,12 +96,17 @@ pub(super) fn beginning(text: &str, bytes: usize) -> &str {
 }
 
 /// Takes the passages of files, as the index finds them.
-pub(crate) trait PassageSink {
+pub(crate) trait PassageSink: Send + Sync {
     /// Replaces the passages of a file. Passages that the file already had, by path and text, keep their vectors.
     fn put_file(&self, file: u32, path: &str, passages: Vec<Passage>);
 
     /// Removes a file.
     fn remove_file(&self, file: u32);
+
+    /// The approximate memory in bytes.
+    fn bytes(&self) -> usize {
+        0
+    }
 }
 
 #[cfg(test)]

@@ -13,12 +13,12 @@ use super::files::{FileStamp, Listing};
 use super::kept::{self, KeptFile};
 use super::pack::Key;
 use super::parallel;
-use super::passages::passages;
 use super::project::{ProjectIndex, Todo};
 use super::snapshot::Following;
 use super::state::State;
 use super::table::FileNumber;
 use super::watch::Watch;
+use crate::find::passages;
 
 /// Files that a thread reads before it hands them over.
 const BATCH: usize = 32;
@@ -29,8 +29,7 @@ impl ProjectIndex {
     /// Does all the work that there is. Others who call this meanwhile wait for it. Call it on a blocking thread.
     pub fn catch_up(&self) {
         let _alone = self.work.lock().unwrap_or_else(PoisonError::into_inner);
-        loop {
-            let Some(todo) = self.take_todo() else { break };
+        while let Some(todo) = self.take_todo() {
             if todo.all {
                 self.reconcile_all();
             } else if !todo.paths.is_empty() {
@@ -99,10 +98,13 @@ impl ProjectIndex {
         let text = read.as_mut().and_then(|read| read.text.take());
         let (language, outline) = read.as_ref().map_or((None, None), |read| (read.language, read.outline.clone()));
         let is_gone = read.is_none();
+        let changed_at = read.as_ref().map(|read| read.stamp.changed_at());
         let Some(number) = state.put(path, ticket, read) else { return false };
         match (&self.sink, text) {
             (Some(sink), _) if is_gone => sink.remove_file(number),
-            (Some(sink), Some(text)) => sink.put_file(number, path, passages(language, path, &text, outline.as_deref())),
+            (Some(sink), Some(text)) => {
+                sink.put_file(number, path, passages(path, &text, language, outline.as_deref(), changed_at))
+            }
             // It comes from the cache, without its text.
             (Some(_), None) => drop(self.waiting.lock().unfed.insert(number)),
             (None, _) => {}
@@ -244,8 +246,10 @@ impl ProjectIndex {
                 return;
             }
             match self.extractor.read(self.files.as_ref(), &file.path, self.now_ns()) {
-                Some(ReadFile { hash, text: Some(text), outline, language, .. }) if hash == file.hash => {
-                    sink.put_file(number, &file.path, passages(language, &file.path, &text, outline.as_deref()));
+                Some(ReadFile { stamp, hash, text: Some(text), outline, language, .. }) if hash == file.hash => {
+                    let changed_at = Some(stamp.changed_at());
+                    let passages = passages(&file.path, &text, language, outline.as_deref(), changed_at);
+                    sink.put_file(number, &file.path, passages);
                 }
                 Some(ReadFile { text: None, .. }) => sink.put_file(number, &file.path, Vec::new()),
                 _ => drop(self.waiting.lock().paths.insert(file.path.to_string())),

@@ -1,5 +1,6 @@
 //! One file of the index, and how it is made from what is on disk.
 
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -19,12 +20,13 @@ pub(crate) const READ_BYTES_MAX: u64 = 4 * 1024 * 1024;
 const SETTLED_AFTER_NS: i64 = 2_000_000_000;
 /// A zero byte this early means that a file is not text.
 const BINARY_LOOK_BYTES: usize = 8 * 1024;
-const BOUNDS: Bounds =
+/// The limits of one parse.
+pub(crate) const BOUNDS: Bounds =
     Bounds { bytes_max: PARSED_BYTES_MAX as usize, parse_ms_max: 2_000, items_max: 20_000, text_chars_max: 400 };
 
 /// What is known about a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub enum FileState {
+pub(crate) enum FileState {
     /// It has an outline.
     Parsed,
     /// It is text in no known language, or too long to be parsed.
@@ -128,7 +130,9 @@ impl Extractor {
             return Some(known);
         }
         self.parses.fetch_add(1, Ordering::Relaxed);
-        let outline = syntax::outline(language, text, &BOUNDS).ok()?;
+        // Whatever a text does to a parser, the other files are indexed.
+        let parsed = catch_unwind(AssertUnwindSafe(|| syntax::outline(language, text, &BOUNDS)));
+        let outline = parsed.ok()?.ok()?;
         self.pack.put(key, &outline);
         Some(outline)
     }

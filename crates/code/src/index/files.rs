@@ -6,6 +6,7 @@ use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 
+use base::Timestamp;
 use cap_std::ambient_authority;
 use cap_std::fs::{Dir, Metadata, MetadataExt, OpenOptions, OpenOptionsExt};
 use serde::{Deserialize, Serialize};
@@ -14,15 +15,15 @@ use super::scan;
 
 /// What tells without a read whether a file has changed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct FileStamp {
+pub(crate) struct FileStamp {
     /// Its length in bytes.
-    pub size: u64,
+    pub(crate) size: u64,
     /// When its content last changed, in nanoseconds since the epoch.
-    pub modified_ns: i64,
+    pub(crate) modified_ns: i64,
     /// When its content or its metadata last changed, in nanoseconds since the epoch. Nobody can set it back.
-    pub changed_ns: i64,
+    pub(crate) changed_ns: i64,
     /// Its number in the file system.
-    pub inode: u64,
+    pub(crate) inode: u64,
 }
 
 impl FileStamp {
@@ -33,6 +34,11 @@ impl FileStamp {
             changed_ns: nanoseconds(metadata.ctime(), metadata.ctime_nsec()),
             inode: metadata.ino(),
         }
+    }
+
+    /// When the content last changed.
+    pub(crate) fn changed_at(&self) -> Timestamp {
+        Timestamp::from_ms(self.modified_ns / 1_000_000)
     }
 
     pub(crate) fn of_entry(metadata: &std::fs::Metadata) -> Self {
@@ -52,20 +58,20 @@ fn nanoseconds(seconds: i64, rest: i64) -> i64 {
 
 /// A listing of files.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Listing {
+pub(crate) struct Listing {
     /// The files with their stamps, sorted by path.
-    pub files: Vec<(String, FileStamp)>,
+    pub(crate) files: Vec<(String, FileStamp)>,
     /// The folders that were visited. The root is the empty path.
-    pub folders: Vec<String>,
+    pub(crate) folders: Vec<String>,
     /// ProjectFiles that were left out because their names are not text.
-    pub unnamed: u32,
+    pub(crate) unnamed: u32,
     /// Whether a limit cut the listing.
-    pub is_cut: bool,
+    pub(crate) is_cut: bool,
 }
 
 /// The content of a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Content {
+pub(crate) enum Content {
     /// All bytes.
     Bytes(Vec<u8>),
     /// It is longer than asked for.
@@ -73,7 +79,7 @@ pub enum Content {
 }
 
 /// The files of a project. Paths are relative to its root, with `/` between names.
-pub trait ProjectFiles: Send + Sync {
+pub(crate) trait ProjectFiles: Send + Sync {
     /// The files of the project, or only those at or below some paths. Ignored files are left out.
     fn list(&self, only: Option<&[String]>, stop: &AtomicBool) -> io::Result<Listing>;
 
@@ -91,14 +97,14 @@ pub trait ProjectFiles: Send + Sync {
 
 /// The files below a folder on disk.
 #[derive(Debug)]
-pub struct Folder {
+pub(crate) struct Folder {
     path: PathBuf,
     directory: Dir,
 }
 
 impl Folder {
     /// Opens a folder.
-    pub fn open(path: &Path) -> io::Result<Self> {
+    pub(crate) fn open(path: &Path) -> io::Result<Self> {
         let path = path.canonicalize()?;
         Ok(Self { directory: Dir::open_ambient_dir(&path, ambient_authority())?, path })
     }

@@ -8,7 +8,7 @@ use graph::{Components, Graph, Node, components};
 use syntax::DefinitionKind;
 
 use super::file::IndexedFile;
-use super::imports::To;
+use super::imports::{IMPLICIT, ImportTo, To};
 use super::lean::{NO_DEFINITION, Symbol};
 use super::link::LinkKind;
 use super::names::{Known, Name};
@@ -19,7 +19,7 @@ use crate::resolve::Resolution;
 /// How two nodes are connected.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Relationship {
-    /// A file imports a file or a package.
+    /// A file imports a file or a package, or uses a type of its own package, which needs no import.
     Imports,
     /// A file exports one of its symbols.
     Exports,
@@ -153,7 +153,8 @@ impl CodeGraph {
         let Some(imports) = snapshot.imports.get(number as usize) else { return };
         let mut best: HashMap<Node, Resolution> = HashMap::new();
         // Paths in calls come after the imports. They are not imports.
-        for import in imports.iter().filter(|import| (import.import as usize) < file.lean.imports.len()) {
+        let is_import = |import: &&ImportTo| import.import == IMPLICIT || (import.import as usize) < file.lean.imports.len();
+        for import in imports.iter().filter(is_import) {
             let to = match import.to {
                 To::File(to) => self.file_place(to),
                 To::External(package) => packages.get(&package).and_then(|place| self.file_count().checked_add(*place)),

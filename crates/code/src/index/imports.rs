@@ -11,19 +11,21 @@ use super::files::{Content, ProjectFiles};
 use super::names::{Known, NO_NAME, Name};
 use super::parallel;
 use super::table::{FileNumber, Table};
-use crate::resolve::{Resolution, Resolver, Source, Target, Tree};
+use crate::resolve::{ImportEdge, Resolution, Resolver, Source, Target, Tree};
 
 /// A longer manifest is not read.
 const MANIFEST_BYTES_MAX: u64 = 1024 * 1024;
 /// No name of an import.
 pub(crate) const NO_PLACE: u32 = u32::MAX;
+/// The import of what a file uses without one: a type of its package, or a path in full.
+pub(crate) const IMPLICIT: u32 = u32::MAX;
 /// Paths in calls that are resolved for one file.
 const CALLED_PATHS_MAX: usize = 2_000;
 
 /// Where an import, or one of its names, leads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct ImportTo {
-    /// The import. Those after the last one are the paths in calls: see [`called_paths`].
+    /// The import, or [`IMPLICIT`]. Those after the last one are the paths in calls: see [`called_paths`].
     pub(crate) import: u32,
     /// One of its names, or [`NO_PLACE`].
     pub(crate) name: u32,
@@ -111,7 +113,7 @@ pub(crate) fn resolve(tree: &TableTree<'_>, resolver: &Resolver, numbers: &[File
         })
     };
     let mut known = tree.table.names.write();
-    let mut numbered = |edge: crate::resolve::ImportEdge| ImportTo {
+    let mut numbered = |edge: ImportEdge| ImportTo {
         import: edge.import,
         name: edge.name.unwrap_or(NO_PLACE),
         to: match edge.target {
@@ -124,16 +126,24 @@ pub(crate) fn resolve(tree: &TableTree<'_>, resolver: &Resolver, numbers: &[File
     resolved.into_iter().map(|edges| edges.into_iter().map(&mut numbered).collect()).collect()
 }
 
-fn edges(tree: &TableTree<'_>, resolver: &Resolver, known: &Known, file: &IndexedFile) -> Vec<crate::resolve::ImportEdge> {
-    let mut outline = file.lean.outline(known);
+fn edges(tree: &TableTree<'_>, resolver: &Resolver, known: &Known, file: &IndexedFile) -> Vec<ImportEdge> {
+    if file.lean.imports.is_empty() && file.lean.uses.is_empty() {
+        return Vec::new();
+    }
+    let mut outline = file.lean.outline_with_uses(known);
     for path in called_paths(file, known) {
         let path = known.text(path).to_owned();
         outline.imports.push(Import { kind: ImportKind::Plain, path, names: Vec::new(), location: None, line: 1 });
     }
-    if outline.imports.is_empty() {
-        return Vec::new();
-    }
-    resolver.imports(tree, &Source { path: &file.path, language: file.language, outline: &outline })
+    let source = Source { path: &file.path, language: file.language, outline: &outline };
+    let mut edges = resolver.imports(tree, &source);
+    edges.extend(resolver.references(&source).into_iter().map(|used| ImportEdge {
+        import: IMPLICIT,
+        name: Some(used.reference),
+        target: Target::File(used.target),
+        resolution: used.resolution,
+    }));
+    edges
 }
 
 /// The paths before the names that a file calls, each once, where a path says which file is meant: `crate::a` in `crate::a::f()`.
@@ -144,7 +154,9 @@ pub(crate) fn called_paths(file: &IndexedFile, known: &Known) -> Vec<Name> {
     let (mut seen, mut paths) = (HashSet::new(), Vec::new());
     for found in file.lean.uses.iter().filter(|found| found.qualifier != NO_NAME) {
         let path = known.text(found.qualifier);
-        let is_path = path.contains("::") || matches!(path, "crate" | "super");
+        // One word can be a module, a crate or a variable. Only what leads to a file counts.
+        let is_path =
+            path.starts_with(|letter: char| letter.is_lowercase() || letter == '_') && !matches!(path, "self" | "super");
         let is_plain = path.chars().all(|letter| letter.is_alphanumeric() || letter == '_' || letter == ':');
         if is_path && is_plain && paths.len() < CALLED_PATHS_MAX && seen.insert(found.qualifier) {
             paths.push(found.qualifier);

@@ -17,12 +17,12 @@ use super::project::{ProjectIndex, ProjectParts};
 /// Events of one change come together.
 const TOGETHER: Duration = Duration::from_millis(20);
 /// Projects that are worked on at the same time. Each uses all processors.
-const PROJECTS_AT_ONCE: usize = 2;
+const PROJECTS_AT_ONCE: usize = 4;
 
 type Place = (OrgId, ProjectId);
 
 /// The indexes of all projects on this node.
-pub struct CodeIndexes {
+pub(crate) struct CodeIndexes {
     /// Where caches are kept. Without it, they are kept in memory.
     folder: Option<PathBuf>,
     bytes_max: usize,
@@ -48,12 +48,12 @@ struct Work {
 
 impl CodeIndexes {
     /// Indexes that keep their caches below a folder and use at most about so much memory.
-    pub fn new(folder: Option<PathBuf>, bytes_max: usize, clock: Clock) -> Self {
+    pub(crate) fn new(folder: Option<PathBuf>, bytes_max: usize, clock: Clock) -> Self {
         Self { folder, bytes_max, clock, loaded: Mutex::default(), work: Arc::default() }
     }
 
     /// The index of a project. The first caller makes it, and [`CodeIndexes::run`] builds it; everyone else shares it.
-    pub fn project(
+    pub(crate) fn project(
         &self,
         org: OrgId,
         project: ProjectId,
@@ -84,15 +84,20 @@ impl CodeIndexes {
         Ok(index)
     }
 
+    /// The index of a project, if it is loaded.
+    pub(crate) fn loaded(&self, org: OrgId, project: ProjectId) -> Option<Arc<ProjectIndex>> {
+        self.lock().projects.get(&(org, project)).map(|(index, _)| Arc::clone(index))
+    }
+
     /// Drops the index of a project: its root changed, or the project is gone.
-    pub fn forget(&self, org: OrgId, project: ProjectId) {
+    pub(crate) fn forget(&self, org: OrgId, project: ProjectId) {
         if let Some((index, _)) = self.lock().projects.remove(&(org, project)) {
             index.stop();
         }
     }
 
     /// Builds indexes and follows the disk, until it is dropped. The server runs it in the background.
-    pub async fn run(&self) {
+    pub(crate) async fn run(&self) {
         let mut running = JoinSet::new();
         loop {
             self.work.told.notified().await;
@@ -111,7 +116,7 @@ impl CodeIndexes {
     }
 
     /// Keeps all indexes on disk, and drops outlines that no project needs. Call it on a blocking thread, now and then and at the end.
-    pub fn keep(&self) {
+    pub(crate) fn keep(&self) {
         let (indexes, packs) = {
             let loaded = self.lock();
             let indexes: Vec<_> = loaded.projects.values().map(|(index, _)| Arc::clone(index)).collect();
@@ -129,7 +134,7 @@ impl CodeIndexes {
     }
 
     /// Ends the work that is under way, so that the server can end.
-    pub fn stop(&self) {
+    pub(crate) fn stop(&self) {
         for (index, _) in self.lock().projects.values() {
             index.stop();
         }

@@ -1,8 +1,9 @@
 //! What the index keeps of an outline: names as numbers, kinds, lines and imports. Signatures and doc comments stay in the files.
 
+use std::borrow::Cow;
 use std::collections::HashSet;
 
-use syntax::{Definition, DefinitionKind, Export, Import, ImportKind, Imported, Outline, ReferenceKind};
+use syntax::{Definition, DefinitionKind, Export, Import, ImportKind, Imported, Outline, Reference, ReferenceKind};
 
 use super::names::{Known, NO_NAME, Name};
 
@@ -70,7 +71,7 @@ impl Lean {
         for reference in &outline.references {
             let found = Use {
                 name: names.number(&reference.name),
-                qualifier: names.optional(reference.qualifier.as_deref()),
+                qualifier: names.optional(reference.qualifier.as_deref().map(short).as_deref()),
                 from: reference.from.unwrap_or(NO_DEFINITION),
                 kind: reference.kind,
             };
@@ -94,7 +95,19 @@ impl Lean {
         Self { symbols, uses: uses.into(), imports: imports.into(), imported: imported.into(), exports, package }
     }
 
-    /// The outline that a resolver needs: definitions, imports, exports and the package. Uses and texts are left out.
+    /// The outline that a resolver needs for the imports of this file.
+    pub(crate) fn outline_with_uses(&self, names: &Known) -> Outline {
+        let reference = |found: &Use| Reference {
+            kind: found.kind,
+            name: names.text(found.name).to_owned(),
+            qualifier: names.text_of(found.qualifier).map(str::to_owned),
+            from: (found.from != NO_DEFINITION).then_some(found.from),
+            line: 1,
+        };
+        Outline { references: self.uses.iter().map(reference).collect(), ..self.outline(names) }
+    }
+
+    /// The outline that a resolver needs of every file: definitions, imports, exports and the package. Uses and texts are left out.
     pub(crate) fn outline(&self, names: &Known) -> Outline {
         let definition = |symbol: &Symbol| Definition {
             kind: symbol.kind,
@@ -170,6 +183,31 @@ impl Lean {
             || !whole(self).into_iter().map(plain).eq(whole(other).into_iter().map(plain))
     }
 
+    /// The names that other files find elsewhere or not at all after a change.
+    pub(crate) fn names_changed(&self, other: &Self) -> HashSet<Name> {
+        let holders = |lean: &Self| -> Vec<(u32, Symbol)> {
+            let all = (0..).zip(&lean.symbols).filter(|(_, symbol)| holds_others(symbol.kind));
+            all.map(|(place, symbol)| (place, Symbol { start_line: 0, end_line: 0, ..*symbol })).collect()
+        };
+        let imports = |lean: &Self| (lean.imports.clone(), lean.imported.clone());
+        if holders(self) != holders(other) || imports(self) != imports(other) {
+            return self.offered().chain(other.offered()).collect();
+        }
+        let places = |lean: &Self| -> HashSet<(u32, Name, u32, DefinitionKind)> {
+            (0..).zip(&lean.symbols).map(|(place, symbol)| (place, symbol.name, symbol.parent, symbol.kind)).collect()
+        };
+        let (mine, others) = (places(self), places(other));
+        let moved = mine.symmetric_difference(&others).map(|(_, name, ..)| *name);
+        // The line of an export says what it exports where it has a name of its own.
+        let exports = |lean: &Self| -> HashSet<(Name, u32)> {
+            let own: HashSet<Name> = lean.symbols.iter().map(|symbol| symbol.name).collect();
+            lean.exports.iter().map(|(name, line)| (*name, if own.contains(name) { 0 } else { *line })).collect()
+        };
+        let (mine, others) = (exports(self), exports(other));
+        let exported = mine.symmetric_difference(&others).map(|(name, _)| *name);
+        moved.chain(exported).collect()
+    }
+
     /// Every name that other files can find in this one.
     pub(crate) fn offered(&self) -> impl Iterator<Item = Name> + '_ {
         let own = self.symbols.iter().map(|symbol| symbol.name).chain(self.exports.iter().map(|export| export.0));
@@ -177,11 +215,56 @@ impl Lean {
     }
 }
 
+fn holds_others(kind: DefinitionKind) -> bool {
+    use DefinitionKind::{Class, Enum, Interface, Module, Struct, Trait, Type};
+    matches!(kind, Class | Enum | Interface | Module | Struct | Trait | Type)
+}
+
+/// What the index keeps of what stands before a name: a path as it is, a call of a short path without its arguments, and of everything
+/// else how it begins.
+fn short(text: &str) -> Cow<'_, str> {
+    let Some(bracket) = text.find(['(', '[', '{']) else { return Cow::Borrowed(text) };
+    let (head, rest) = text.split_at(bracket);
+    let parts = head.split(['.', ':']).filter(|part| !part.is_empty()).count();
+    let mut open = 0_u32;
+    let closes_at = rest.char_indices().find_map(|(place, letter)| {
+        match letter {
+            '(' | '[' | '{' => open += 1,
+            ')' | ']' | '}' => open = open.saturating_sub(1),
+            _ => {}
+        }
+        (open == 0).then_some(place)
+    });
+    let is_one_call = rest.starts_with('(') && closes_at == Some(rest.len() - 1);
+    if is_one_call && parts <= 2 {
+        return Cow::Owned(format!("{head}()"));
+    }
+    let first = head.split(['.', ':']).next().unwrap_or_default();
+    Cow::Owned(format!("{first}.()"))
+}
+
 #[cfg(test)]
 mod tests {
     use super::super::names::Names;
     use super::*;
-    use syntax::Reference;
+
+    #[test]
+    fn arguments_are_left_out() {
+        for (text, expected) in [
+            ("a.b", "a.b"),
+            ("super()", "super()"),
+            ("new A({x: 1})", "new A()"),
+            ("a.b(1, c(2))", "a.b()"),
+            ("a(1).b(2)", "a.()"),
+            ("a.b.c.d(1)", "a.()"),
+            ("a[0]", "a.()"),
+            ("f(", "f.()"),
+            ("[1, 2]", ".()"),
+            ("é(ü)", "é()"),
+        ] {
+            assert_eq!(short(text), expected);
+        }
+    }
 
     #[test]
     fn what_a_resolver_needs_comes_back() {

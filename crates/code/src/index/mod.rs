@@ -10,6 +10,7 @@
 //! The index is a cache of the files. It never claims more than it has: [`Coverage`] says how much that is.
 
 mod answers;
+mod around;
 mod build;
 mod file;
 mod files;
@@ -22,7 +23,6 @@ mod link;
 mod names;
 mod pack;
 mod parallel;
-mod passages;
 mod project;
 mod query;
 mod rank;
@@ -38,12 +38,12 @@ mod watch;
 
 pub use ::graph::Direction;
 pub use answers::{Analysis, Analyzed, Dependencies, Edge, FarFile, FoundNode, Overview, Searched, SymbolInfo, kind_word};
-pub use file::FileState;
-pub use files::{Content, FileStamp, Folder, Listing, ProjectFiles};
+pub(crate) use file::BOUNDS as PARSE_BOUNDS;
+pub(crate) use files::{Content, FileStamp, Folder, Listing, ProjectFiles};
 pub use graph::Relationship;
-pub use indexes::CodeIndexes;
-pub use passages::{Passage, PassageSink};
-pub use project::{ProjectIndex, ProjectParts};
+pub(crate) use indexes::CodeIndexes;
+pub use project::ProjectIndex;
+pub(crate) use project::ProjectParts;
 pub use search::GraphSearch;
 pub use snapshot::{Coverage, Following, Snapshot};
 pub use walk::{Algorithm, WalkCounters};

@@ -116,6 +116,7 @@ impl Pack {
     }
 
     /// The bytes of the pack.
+    #[cfg(test)]
     pub(crate) fn bytes(&self) -> u64 {
         self.lock().end
     }

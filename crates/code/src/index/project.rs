@@ -15,11 +15,11 @@ use tokio::sync::watch as told;
 use super::file::Extractor;
 use super::files::ProjectFiles;
 use super::pack::Pack;
-use super::passages::PassageSink;
 use super::snapshot::{Coverage, Following, Snapshot};
 use super::state::State;
 use super::table::{Counts, FileNumber};
 use super::watch::Watch;
+use crate::find::PassageSink;
 
 /// More changed paths than this are found faster by a listing.
 const PATHS_MAX: usize = 5_000;
@@ -27,11 +27,11 @@ const PATHS_MAX: usize = 5_000;
 const TRUSTED_MS: i64 = 2_000;
 
 /// What an index is made of.
-pub struct ProjectParts {
+pub(crate) struct ProjectParts {
     /// The files.
-    pub files: Arc<dyn ProjectFiles>,
+    pub(crate) files: Arc<dyn ProjectFiles>,
     /// Whoever searches in the files' passages.
-    pub sink: Option<Arc<dyn PassageSink>>,
+    pub(crate) sink: Option<Arc<dyn PassageSink>>,
 }
 
 /// The index of one project.
@@ -208,7 +208,7 @@ impl ProjectIndex {
     /// The approximate memory in bytes.
     pub fn bytes(&self) -> usize {
         let graph = self.snapshot().graph.get().map_or(0, super::graph::CodeGraph::bytes);
-        graph + self.lock_state().bytes()
+        graph + self.lock_state().bytes() + self.sink.as_ref().map_or(0, |sink| sink.bytes())
     }
 
     /// How often a file was read and a text was parsed, for tests and metrics.

@@ -8,7 +8,7 @@ use graph::{Direction, Graph, Node};
 use super::answers::{Analysis, Analyzed, Dependencies, Edge, FarFile, Overview, SymbolInfo};
 use super::file::IndexedFile;
 use super::graph::{At, Relationship, Tie, exported};
-use super::imports::To;
+use super::imports::{IMPLICIT, To};
 use super::snapshot::Snapshot;
 use super::table::FileNumber;
 use super::walk::{Algorithm, Limits, Reached, WalkCounters, walk};
@@ -132,11 +132,15 @@ impl Snapshot {
         let known = self.names.read();
         let mut found: HashMap<String, Resolution> = HashMap::new();
         for import in self.imports.get(number as usize).map(AsRef::as_ref).unwrap_or_default() {
-            let Some(written) = file.lean.imports.get(import.import as usize) else { continue };
+            let written = file.lean.imports.get(import.import as usize);
+            // Paths in calls are no imports.
+            if written.is_none() && import.import != IMPLICIT {
+                continue;
+            }
             let to = match import.to {
                 To::File(to) => self.file(to).map(|file| file.path.to_string()),
                 To::External(package) => include_external.then(|| known.text(package).to_owned()),
-                To::Nowhere => Some(known.text(written.path).to_owned()),
+                To::Nowhere => written.map(|written| known.text(written.path).to_owned()),
             };
             if let Some(to) = to {
                 let resolution = found.entry(to).or_insert(import.resolution);

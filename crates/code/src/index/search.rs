@@ -44,23 +44,27 @@ impl Snapshot {
         let allow = |tie: &Tie| asked.relationships.is_empty() || asked.relationships.contains(&tie.relationship);
         let depth = asked.max_depth.min(DEPTH_MAX);
         let limits = Limits { direction: asked.direction, depth, nodes_max: WALKED_MAX };
-        let mut reached = walk(&graph.all, &starts, &limits, asked.algorithm, allow);
-        // A file also starts at its symbols. Those without an edge to follow are of no interest.
+        let reached = walk(&graph.all, &starts, &limits, asked.algorithm, allow);
+        // A file also starts at its symbols. Those that no followed edge leads from or to are of no interest.
         let has_edge = |node: Node| {
-            let mut edges = graph.all.edges_of(node, asked.direction);
-            edges.any(|(edge, _)| graph.all.edge(edge).is_some_and(|edge| allow(edge.payload)))
+            let is_allowed = |edge: u32| graph.all.edge(edge).is_some_and(|edge| allow(edge.payload));
+            let mut from = graph.all.edges_of(node, asked.direction);
+            let mut to = graph.all.edges_of(node, asked.direction.reversed());
+            from.any(|(edge, _)| is_allowed(edge))
+                || to.any(|(edge, other)| reached.depths.contains_key(&other) && is_allowed(edge))
         };
-        reached.nodes.retain(|(node, depth)| *depth > 0 || named.contains(node) || has_edge(*node));
+        let shown = |(node, depth): &(Node, u32)| *depth > 0 || named.contains(node) || has_edge(*node);
+        let nodes: Vec<(Node, u32)> = reached.nodes.iter().copied().filter(shown).collect();
         let first = asked.cursor.unwrap_or(0) as usize;
-        let last = first.saturating_add(asked.limit.max(1)).min(reached.nodes.len());
-        let page = reached.nodes.get(first..last).unwrap_or_default();
+        let last = first.saturating_add(asked.limit.max(1)).min(nodes.len());
+        let page = nodes.get(first..last).unwrap_or_default();
         let known = self.names.read();
         let (edges, is_cut) = self.edges_into(page, &reached, depth, asked.direction, &allow, &known);
         Ok(Searched {
             nodes: page.iter().filter_map(|(node, depth)| self.found(*node, *depth, &known)).collect(),
             edges,
             is_cut: is_cut || reached.is_cut,
-            next: (last < reached.nodes.len()).then(|| u32::try_from(last).ok()).flatten(),
+            next: (last < nodes.len()).then(|| u32::try_from(last).ok()).flatten(),
             engine: asked.algorithm.engine(),
             counters: reached.counters,
         })

@@ -12,7 +12,7 @@ use super::file::{IndexedFile, ReadFile};
 use super::files::ProjectFiles;
 use super::imports::{self, Imports, TableTree};
 use super::lean::{Lean, NO_DEFINITION};
-use super::link::{self, Linker, Links};
+use super::link::{Linker, Links, Mentions};
 use super::names::Name;
 use super::parallel;
 use super::snapshot::Snapshot;
@@ -51,10 +51,11 @@ impl State {
         match changed {
             Changed::Nothing => {
                 self.is_unsaved = true;
-                return None;
+                None
             }
             Changed::Added(number) => {
                 self.stale.resolver = true;
+                self.stale.names.extend(self.table.file(number).into_iter().flat_map(|file| file.lean.offered()));
                 self.touch(number);
                 Some(number)
             }
@@ -62,8 +63,8 @@ impl State {
                 if let Some(file) = self.table.file(number).cloned() {
                     self.stale.resolver |= is_manifest || matters_to_resolver(&file, &before);
                     self.stale.links_of_all |= before.differs_for_all(&file.lean);
+                    self.stale.names.extend(before.names_changed(&file.lean));
                 }
-                self.stale.names.extend(before.offered());
                 self.touch(number);
                 Some(number)
             }
@@ -81,9 +82,6 @@ impl State {
         self.is_unsaved = true;
         self.stale.imports.insert(number);
         self.stale.links.insert(number);
-        if let Some(file) = self.table.file(number) {
-            self.stale.names.extend(file.lean.offered());
-        }
     }
 
     /// Whether the full step has something to do.
@@ -126,7 +124,9 @@ impl State {
             self.stale.links_of_all = false;
             (0..).zip(&self.table.files).map(|(number, _)| number).collect()
         } else {
-            let mentioning = self.table.all().filter(|(_, file)| link::mentions(file, &known, &self.stale.names));
+            let mut mentions = Mentions::new(&known, &self.stale.names);
+            let has_any = !self.stale.names.is_empty();
+            let mentioning = self.table.all().filter(|(_, file)| has_any && mentions.are_in(file));
             mentioning
                 .map(|(number, _)| number)
                 .chain(self.stale.links.iter().copied())

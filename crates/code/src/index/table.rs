@@ -2,6 +2,7 @@
 //!
 //! A file's number is never given to another file while the index is loaded.
 
+use std::collections::hash_map::Entry;
 use std::collections::{BTreeMap, HashMap};
 use std::ops::Bound;
 use std::sync::Arc;
@@ -10,6 +11,9 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use super::file::{FileState, IndexedFile, ReadFile};
 use super::lean::Lean;
 use super::names::{Name, Names};
+
+/// Paths that are gone and remembered, besides as many as there are files.
+const GONE_MAX: usize = 1_000;
 
 /// The number of a file.
 pub(crate) type FileNumber = u32;
@@ -28,6 +32,14 @@ pub(crate) enum Changed {
     Replaced(FileNumber, Arc<Lean>),
     /// It is gone. This is what it was.
     Removed(FileNumber, Arc<Lean>),
+}
+
+/// Where a name is defined. Most names are defined once.
+#[derive(Debug)]
+enum Places {
+    One([(FileNumber, u32); 1]),
+    #[expect(clippy::box_collection, reason = "a name with one definition takes the memory of this too")]
+    Many(Box<Vec<(FileNumber, u32)>>),
 }
 
 /// How many files there are. Everyone can read it while the table changes.
@@ -58,7 +70,7 @@ pub(crate) struct Table {
     pub(crate) paths: Arc<Paths>,
     pub(crate) names: Arc<Names>,
     /// The definitions of each name.
-    pub(crate) definitions: HashMap<Name, Vec<(FileNumber, u32)>>,
+    definitions: HashMap<Name, Places>,
     /// When the latest known state of each path was read. An older read never replaces a newer one.
     tickets: HashMap<Arc<str>, u64>,
 }
@@ -70,6 +82,15 @@ impl Table {
 
     pub(crate) fn at(&self, path: &str) -> Option<&Arc<IndexedFile>> {
         self.paths.get(path).and_then(|number| self.file(*number))
+    }
+
+    /// Where a name is defined, in no particular order.
+    pub(crate) fn definitions(&self, name: Name) -> &[(FileNumber, u32)] {
+        match self.definitions.get(&name) {
+            Some(Places::One(place)) => place,
+            Some(Places::Many(places)) => places,
+            None => &[],
+        }
     }
 
     /// The files with their numbers, in no particular order.
@@ -145,7 +166,16 @@ impl Table {
 
     fn add(&mut self, number: FileNumber, file: IndexedFile) {
         for (place, symbol) in (0..).zip(&file.lean.symbols) {
-            self.definitions.entry(symbol.name).or_default().push((number, place));
+            match self.definitions.entry(symbol.name) {
+                Entry::Vacant(free) => _ = free.insert(Places::One([(number, place)])),
+                Entry::Occupied(mut known) => match known.get_mut() {
+                    Places::One([first]) => {
+                        let both = vec![*first, (number, place)];
+                        known.insert(Places::Many(Box::new(both)));
+                    }
+                    Places::Many(places) => places.push((number, place)),
+                },
+            }
         }
         self.set(number, Some(Arc::new(file)));
     }
@@ -153,11 +183,16 @@ impl Table {
     fn forget_definitions(&mut self, number: FileNumber) -> Arc<Lean> {
         let Some(lean) = self.file(number).map(|file| Arc::clone(&file.lean)) else { return Arc::default() };
         for symbol in &lean.symbols {
-            if let Some(places) = self.definitions.get_mut(&symbol.name) {
-                places.retain(|(file, _)| *file != number);
-                if places.is_empty() {
-                    self.definitions.remove(&symbol.name);
+            let is_left = match self.definitions.get_mut(&symbol.name) {
+                Some(Places::One([(file, _)])) => *file != number,
+                Some(Places::Many(places)) => {
+                    places.retain(|(file, _)| *file != number);
+                    !places.is_empty()
                 }
+                None => continue,
+            };
+            if !is_left {
+                self.definitions.remove(&symbol.name);
             }
         }
         lean
@@ -171,10 +206,12 @@ impl Table {
         }
     }
 
-    /// Forgets when paths that are gone were read. Call it when no read is under way.
+    /// Forgets when paths that are gone were read, once they are many.
     pub(crate) fn forget_reads(&mut self) {
-        let paths = &self.paths;
-        self.tickets.retain(|path, _| paths.contains_key(path));
+        if self.tickets.len() > self.paths.len().saturating_mul(2).saturating_add(GONE_MAX) {
+            let paths = &self.paths;
+            self.tickets.retain(|path, _| paths.contains_key(path));
+        }
     }
 
     /// The approximate memory in bytes.
@@ -182,7 +219,12 @@ impl Table {
         // A path has two counters and stands in two tables; a table keeps some slots free.
         let of_file = |file: &IndexedFile| size_of::<IndexedFile>() + file.lean.bytes() + file.path.len() + 16 + 96;
         let files: usize = self.all().map(|(_, file)| of_file(file)).sum();
-        let places: usize = self.definitions.values().map(|places| places.capacity() * 8 + 48).sum();
+        let more = |places: &Places| match places {
+            Places::One(_) => 0,
+            Places::Many(places) => places.capacity() * size_of::<(FileNumber, u32)>() + 48,
+        };
+        let table = self.definitions.capacity() * 8 / 7 * (size_of::<(Name, Places)>() + 1);
+        let places: usize = table + self.definitions.values().map(more).sum::<usize>();
         files + places + self.names.read().bytes() + self.files.capacity() * size_of::<usize>()
     }
 }

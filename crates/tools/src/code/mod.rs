@@ -38,7 +38,9 @@ impl Call<'_> {
     /// The code of the caller's project. A change through it is part of the call's audit entry.
     pub(crate) async fn code(&self) -> Result<Codebase<guard::Change>> {
         let root = self.permit.principal().project.as_ref().and_then(|project| project.root.clone());
-        self.services.code.of(self.permit.change().clone(), self.project()?, root.as_deref()).await
+        let code = self.services.code.of(self.permit.change().clone(), self.project()?, root.as_deref()).await?;
+        code.settle().await?;
+        Ok(code)
     }
 }
 

@@ -40,7 +40,7 @@ pub(crate) fn documented(files: Vec<(String, String)>, count: usize, seed: u64) 
         answers.into_iter().map(|(text, relevant)| EvaluationQuestion { text, relevant }).collect();
     shuffle(&mut questions, seed);
     questions.truncate(count);
-    EvaluationSet { files: indexed, questions, unit: Unit::Symbol }
+    EvaluationSet { files: indexed, questions, unit: Unit::Symbol, links: Vec::new() }
 }
 
 /// Cuts a text as the index does.

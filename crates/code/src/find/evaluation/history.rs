@@ -17,7 +17,7 @@ const QUESTION_BYTES: usize = 600;
 /// One change of a repository.
 #[derive(Clone, Debug)]
 pub(crate) struct RecordedChange {
-    /// The message. Its first line is the question.
+    /// The message. Its beginning is the question.
     pub(crate) message: String,
     /// The changed paths.
     pub(crate) paths: Vec<String>,
@@ -28,7 +28,8 @@ pub(crate) fn changed(files: Vec<(String, Vec<Passage>)>, changes: Vec<RecordedC
     let known: HashSet<&str> = files.iter().map(|(path, _)| path.as_str()).collect();
     let mut questions = Vec::new();
     for RecordedChange { message, paths } in changes {
-        let text = beginning(message.trim().lines().next().unwrap_or_default(), QUESTION_BYTES).to_owned();
+        let words: Vec<&str> = message.split_whitespace().collect();
+        let text = beginning(&words.join(" "), QUESTION_BYTES).to_owned();
         let is_answer = |path: &&String| known.contains(path.as_str()) && !is_change_log(path);
         let relevant: HashSet<String> = paths.iter().filter(is_answer).cloned().collect();
         let says_enough = text.split_whitespace().count() >= WORDS_MIN;
@@ -36,7 +37,7 @@ pub(crate) fn changed(files: Vec<(String, Vec<Passage>)>, changes: Vec<RecordedC
             questions.push(EvaluationQuestion { text, relevant });
         }
     }
-    EvaluationSet { files, questions, unit: Unit::File }
+    EvaluationSet { files, questions, unit: Unit::File, links: Vec::new() }
 }
 
 fn is_change_log(path: &str) -> bool {
@@ -65,7 +66,7 @@ mod tests {
         ];
         let set = changed(files, changes);
         assert_eq!(set.questions.len(), 1);
-        assert_eq!(set.questions[0].text, "Fix the parser");
+        assert_eq!(set.questions[0].text, "Fix the parser It was wrong.");
         assert_eq!(set.questions[0].relevant, HashSet::from(["a.rs".to_owned()]));
     }
 }

@@ -32,6 +32,8 @@ pub(crate) struct EvaluationSet {
     pub(crate) questions: Vec<EvaluationQuestion>,
     /// What an answer names.
     pub(crate) unit: Unit,
+    /// For each file, the places of the files that import it or that it imports. Empty if that is not known.
+    pub(crate) links: Vec<Vec<u32>>,
 }
 
 /// What an answer names.
@@ -79,9 +81,10 @@ pub(crate) struct CodeReport {
 
 /// A set in a finder, with all vectors.
 pub(crate) struct CodeEvaluation {
-    pub(crate) finder: Finder,
+    finder: Finder,
     questions: Vec<EvaluationQuestion>,
     unit: Unit,
+    links: Vec<Vec<u32>>,
 }
 
 impl CodeEvaluation {
@@ -101,7 +104,7 @@ impl CodeEvaluation {
             let coverage = finder.coverage();
             progress(coverage.embedded, coverage.passages);
         }
-        Ok(Self { finder, questions: set.questions, unit: set.unit })
+        Ok(Self { finder, questions: set.questions, unit: set.unit, links: set.links })
     }
 
     /// The quality of each search on both halves of the questions.
@@ -144,12 +147,13 @@ impl CodeEvaluation {
     /// What a query finds, as the unit names it, without repeats.
     fn ranking(&self, query: &str, weights: &CodeWeights) -> Result<Vec<String>> {
         let types = SearchTypes { semantic: weights.vector > 0.0, graph: true, dependency: true, temporal: false };
+        let linked_with = |file: u32| self.links.get(file as usize).cloned().unwrap_or_default();
         let options = FindOptions {
             types,
             semantic_threshold: 0.0,
             changed_within: None,
             accept: None,
-            around: Surroundings::none(),
+            around: Surroundings { neighbours_of: &|_| Vec::new(), linked_with: &linked_with, changed_at: &|_| None },
             offset: 0,
             limit: usize::MAX,
             now: Timestamp::from_ms(0),
@@ -187,7 +191,7 @@ mod tests {
         let question =
             |text: &str, answer: &str| EvaluationQuestion { text: text.to_owned(), relevant: HashSet::from([answer.to_owned()]) };
         let questions = vec![question("erase", "a.py#drop"), question("socket", "b.py#listen"), question("wood", "a.py#drop")];
-        let set = EvaluationSet { files, questions, unit: Unit::Symbol };
+        let set = EvaluationSet { files, questions, unit: Unit::Symbol, links: Vec::new() };
         let mut seen = 0;
         let evaluation = CodeEvaluation::prepare(set, Arc::new(Words::default()), None, |embedded, _| seen = embedded).unwrap();
         assert_eq!(seen, 3);

@@ -56,6 +56,12 @@ pub(super) fn passes_imports_on(language: Option<Language>) -> bool {
     matches!(language, Some(Python | C | Cpp))
 }
 
+/// Whether an import can name a member of a type.
+pub(super) fn imports_members(language: Option<Language>) -> bool {
+    use Language::{CSharp, Java, Kotlin, Scala};
+    matches!(language, Some(CSharp | Java | Kotlin | Scala))
+}
+
 /// Whether two files see each other's names without an import.
 pub(super) fn are_in_one_package(one: &IndexedFile, other: &IndexedFile, text: impl Fn(u32) -> String) -> bool {
     let (inner, outer) = (one.lean.package, other.lean.package);

@@ -106,9 +106,22 @@ impl Linker<'_> {
         for binding in bound {
             let Some(file) = binding.file else { continue };
             let item = if binding.item == NO_NAME { name } else { binding.item };
-            places.extend(self.offered(file, item, 0));
+            let offered = self.offered(file, item, 0);
+            places.extend(if offered.is_empty() { self.static_member(file, item) } else { offered });
         }
         self.among(places, bound.iter().all(|binding| binding.is_exact))
+    }
+
+    /// A member of the only type of a file, which an import can name: `import static a.B.c`.
+    fn static_member(&self, number: FileNumber, name: Name) -> Vec<SymbolPlace> {
+        let Some(file) = self.file(number).filter(|file| kinds::imports_members(file.language)) else { return Vec::new() };
+        let scope = self.scope(number);
+        let own = scope.own.get(&name).map(Vec::as_slice).unwrap_or_default();
+        let is_member = |place: &&u32| {
+            let owner = file.lean.symbol(**place).and_then(|symbol| file.lean.symbol(symbol.parent));
+            owner.is_some_and(|owner| kinds::is_type(owner.kind) && owner.parent == NO_DEFINITION)
+        };
+        own.iter().find(is_member).map(|place| (number, *place)).into_iter().collect()
     }
 
     /// The symbols that a file offers under a name, its own or passed on from other files.

@@ -151,7 +151,7 @@ impl<'a> Linker<'a> {
 
     /// Where a name is defined, unless it is defined everywhere.
     fn definitions(&self, name: Name) -> &'a [SymbolPlace] {
-        let places = self.table.definitions.get(&name).map(Vec::as_slice).unwrap_or_default();
+        let places = self.table.definitions(name);
         if places.len() > DEFINITIONS_MAX { &[] } else { places }
     }
 
@@ -175,16 +175,55 @@ impl<'a> Linker<'a> {
     }
 }
 
-/// The names that the links of a file depend on.
-pub(crate) fn mentions(file: &IndexedFile, known: &Known, names: &HashSet<Name>) -> bool {
-    let lean = &file.lean;
-    let is_used = |found: &Use| {
-        names.contains(&found.name)
-            || (found.qualifier != NO_NAME
-                && scope::parts(known.text(found.qualifier))
-                    .any(|part| known.get(part).is_some_and(|part| names.contains(&part))))
-    };
-    lean.imported.iter().any(|(name, alias)| names.contains(name) || names.contains(alias)) || lean.uses.iter().any(is_used)
+/// Finds the files whose links depend on some names.
+pub(crate) struct Mentions<'a> {
+    known: &'a Known,
+    /// What is known about each name, alone and as what stands before a name.
+    names: Vec<Mention>,
+}
+
+#[derive(Clone, Copy, Default)]
+struct Mention {
+    is_wanted: bool,
+    /// Whether a part of it is wanted, once somebody asked.
+    has_wanted: Option<bool>,
+}
+
+impl<'a> Mentions<'a> {
+    pub(crate) fn new(known: &'a Known, wanted: &HashSet<Name>) -> Self {
+        let mut names = vec![Mention::default(); known.len()];
+        for name in wanted {
+            if let Some(mention) = names.get_mut(*name as usize) {
+                mention.is_wanted = true;
+            }
+        }
+        Self { known, names }
+    }
+
+    /// Whether the links of a file depend on one of the names.
+    pub(crate) fn are_in(&mut self, file: &IndexedFile) -> bool {
+        let lean = &file.lean;
+        lean.imported.iter().any(|(name, alias)| self.is_wanted(*name) || self.is_wanted(*alias))
+            || lean.uses.iter().any(|found| self.is_wanted(found.name) || self.has_wanted(found.qualifier))
+            || lean.imports.iter().any(|import| self.has_wanted(import.path))
+    }
+
+    fn is_wanted(&self, name: Name) -> bool {
+        self.names.get(name as usize).is_some_and(|mention| mention.is_wanted)
+    }
+
+    fn has_wanted(&mut self, qualifier: Name) -> bool {
+        let Some(mention) = self.names.get(qualifier as usize) else { return false };
+        if let Some(known) = mention.has_wanted {
+            return known;
+        }
+        let mut parts = scope::parts(self.known.text(qualifier)).map(|part| part.trim_end_matches("()"));
+        let found = parts.any(|part| self.known.get(part).is_some_and(|part| self.is_wanted(part)));
+        if let Some(mention) = self.names.get_mut(qualifier as usize) {
+            mention.has_wanted = Some(found);
+        }
+        found
+    }
 }
 
 /// Whether an import is certain.

@@ -1,12 +1,12 @@
 //! Names with something before them: `self.f()`, `module.f()`, `Type::f()`, and receivers whose type the text does not say.
 
-use syntax::{DefinitionKind, ReferenceKind};
+use syntax::{DefinitionKind, Language, ReferenceKind};
 
 use super::super::file::IndexedFile;
 use super::super::lean::Use;
 use super::super::names::Name;
 use super::super::table::FileNumber;
-use super::scope::{Binding, parts};
+use super::scope::{Binding, parts, plain};
 use super::{Found, Linker, SymbolPlace, kinds};
 
 /// A method with more namesakes in the project is not guessed.
@@ -26,20 +26,26 @@ impl Linker<'_> {
     /// What a name with something before it means.
     pub(super) fn qualified(&self, number: FileNumber, file: &IndexedFile, found: &Use) -> Option<Found> {
         let written = self.known.text(found.qualifier);
-        let is_path = !written.contains(['(', '[', '{', '"', '\'', '`', '<', '+']);
-        let all: Vec<&str> = parts(written).collect();
+        let made = called(written);
+        let path = made.unwrap_or(written);
+        let is_path = !path.contains(['(', '[', '{', '"', '\'', '`', '<', '+']);
+        let all: Vec<&str> = parts(path).collect();
         let (Some(first), Some(last)) = (all.first(), all.last()) else { return None };
         if !is_path {
             return self.guessed(number, file, found, None);
         }
+        if made.is_some() {
+            return self.of_made(number, file, found, &all);
+        }
         match *first {
             "self" | "this" | "Self" | "cls" | "@" | "static" | "$this" if all.len() == 1 => {
-                let owner = self.owner(file, found.from)?;
-                return self.member((number, owner), found.name, true);
+                let member = self.owner(file, found.from).and_then(|owner| self.member((number, owner), found.name, true));
+                // In Rust, `self` is also the module.
+                let is_module = *first == "self" && file.language == Some(Language::Rust);
+                return member.or_else(|| is_module.then(|| self.top(number, found.name)).flatten());
             }
-            "super" | "parent" | "base" if all.len() == 1 && !written.contains("::") => {
-                let owner = self.owner(file, found.from)?;
-                return self.member((number, owner), found.name, false);
+            "super" | "parent" | "base" if all.len() == 1 && self.owner(file, found.from).is_some() => {
+                return self.inherited(number, file, found);
             }
             _ => {}
         }
@@ -59,7 +65,48 @@ impl Linker<'_> {
         if let Some(holder) = self.holder(number, file, found, &all) {
             return holder;
         }
+        // A full path to the file that it is in.
+        if file.language == Some(Language::Rust) && (written == "crate" || (all.len() > 1 && is_named(&file.path, last))) {
+            return self.top(number, found.name);
+        }
         self.guessed(number, file, found, Some(last))
+    }
+
+    /// A method of what a call returns: `Type().f()`, `new Type().f()`, `super().f()`.
+    fn of_made(&self, number: FileNumber, file: &IndexedFile, found: &Use, all: &[&str]) -> Option<Found> {
+        match all {
+            ["super"] => self.inherited(number, file, found),
+            ["new", inner @ ..] | inner => {
+                let last = inner.last().and_then(|last| self.known.get(last))?;
+                let scope = self.scope(number);
+                let first = inner.first().and_then(|first| self.known.get(first));
+                let is_type = |meant: &Found| {
+                    meant.places.iter().all(|place| self.symbol(*place).is_some_and(|symbol| kinds::is_type(symbol.kind)))
+                };
+                let meant = match inner.len() {
+                    1 => self.bare(number, file, last, found.from, ReferenceKind::Call),
+                    _ => first.and_then(|first| scope.bound.get(&first)).and_then(|bound| self.bound(bound, last)),
+                };
+                match meant.filter(is_type).as_ref().map(|meant| (meant.places.as_slice(), meant.is_exact)) {
+                    Some(([place], is_exact)) => {
+                        let member = self.member(*place, found.name, true)?;
+                        Some(Found { is_exact: is_exact && member.is_exact, ..member })
+                    }
+                    _ => self.guessed(number, file, found, None),
+                }
+            }
+        }
+    }
+
+    /// A method of a base of the type around.
+    fn inherited(&self, number: FileNumber, file: &IndexedFile, found: &Use) -> Option<Found> {
+        let owner = self.owner(file, found.from)?;
+        self.member((number, owner), found.name, false)
+    }
+
+    /// A symbol at the top of a file.
+    fn top(&self, number: FileNumber, name: Name) -> Option<Found> {
+        self.among(self.offered(number, name, 0), true)
     }
 
     /// A name in an imported module, or a member of an imported type.
@@ -78,7 +125,14 @@ impl Linker<'_> {
                 }
             }
             let item = if binding.item == super::NO_NAME { last } else { Some(binding.item) };
-            for holder in item.map(|item| self.offered(file, item, 0)).unwrap_or_default() {
+            let holders = item.map(|item| self.offered(file, item, 0)).unwrap_or_default();
+            // `from package import module`.
+            let is_module =
+                item.is_some_and(|item| self.file(file).is_some_and(|file| is_named(&file.path, self.known.text(item))));
+            if holders.is_empty() && is_module {
+                places.extend(self.offered(file, name, 0));
+            }
+            for holder in holders {
                 if let Some(member) = self.member(holder, name, true) {
                     is_exact &= member.is_exact;
                     places.extend(member.places);
@@ -127,12 +181,22 @@ impl Linker<'_> {
         let mut namesakes = Vec::new();
         for place in self.definitions(found.name) {
             let (Some(symbol), Some(other)) = (self.symbol(*place), self.file(place.0)) else { continue };
-            if symbol.kind == DefinitionKind::Method && kinds::are_related(file.language, other.language) {
+            // A method rarely calls itself through something unknown.
+            let is_itself = *place == (number, found.from);
+            if !is_itself && symbol.kind == DefinitionKind::Method && kinds::are_related(file.language, other.language) {
                 let owner = other.lean.symbol(symbol.parent).map(|owner| self.known.text(owner.name));
                 namesakes.push((*place, other, owner));
             }
         }
         if let Some(receiver) = receiver.map(plain).filter(|receiver| receiver.len() > 2) {
+            // The type that it is named after may inherit the method.
+            let named = scope
+                .named_after(&receiver, file, self.known)
+                .and_then(|name| self.bare(number, file, name, found.from, ReferenceKind::Extends));
+            let member = named.and_then(|named| self.member(*named.places.first()?, found.name, true));
+            if let Some(member) = member.filter(|member| member.places.len() == 1) {
+                return Some(Found { is_exact: false, ..member });
+            }
             let mut named = namesakes.iter().filter(|(_, _, owner)| owner.is_some_and(|owner| plain(owner) == receiver));
             if let (Some((place, ..)), None) = (named.next(), named.next()) {
                 return Some(Found::guess(*place));
@@ -152,7 +216,30 @@ impl Linker<'_> {
     }
 }
 
-/// A name without the marks of its case: `userService`, `user_service` and `UserService` are the same.
-fn plain(name: &str) -> String {
-    name.chars().filter(|letter| letter.is_alphanumeric()).flat_map(char::to_lowercase).collect()
+/// What is called, if the text is one call: `a.B` in `a.B(c, d())`.
+fn called(text: &str) -> Option<&str> {
+    let inner = text.strip_suffix(')')?;
+    let (head, _) = inner.split_once('(')?;
+    let mut open = 1_i32;
+    for letter in inner.get(head.len() + 1..)?.chars() {
+        match letter {
+            '(' => open += 1,
+            ')' => open -= 1,
+            _ => {}
+        }
+        if open == 0 {
+            return None;
+        }
+    }
+    Some(head)
+}
+
+/// Whether a file is the module of a name: `a/name.py`, `a/name/__init__.py`, `a/name/mod.rs`.
+fn is_named(path: &str, name: &str) -> bool {
+    let (folder, file) = path.rsplit_once('/').unwrap_or(("", path));
+    let stem = file.split('.').next().unwrap_or(file);
+    match stem {
+        "__init__" | "mod" | "index" | "lib" => folder.rsplit('/').next() == Some(name),
+        stem => stem == name,
+    }
 }

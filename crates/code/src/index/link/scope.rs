@@ -1,5 +1,6 @@
 //! The names that a file sees: its own and those that it imports.
 
+use std::cell::OnceCell;
 use std::collections::HashMap;
 
 use syntax::{ImportKind, Language};
@@ -9,6 +10,7 @@ use super::super::imports::{ImportTo, NO_PLACE, To, called_paths};
 use super::super::names::{Known, NO_NAME, Name};
 use super::super::table::FileNumber;
 use super::is_exact;
+use super::kinds::is_type;
 
 /// What a name stands for because of an import.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -34,6 +36,8 @@ pub(super) struct Scope {
     pub(super) paths: HashMap<Name, Vec<Binding>>,
     /// The imported files, sorted.
     pub(super) reached: Vec<FileNumber>,
+    /// Imported names and types of this file without the marks of their case, to find the type that a variable is named after.
+    plain: OnceCell<HashMap<String, Name>>,
 }
 
 impl Scope {
@@ -62,7 +66,12 @@ impl Scope {
                 None => {
                     let place = (import.import as usize).checked_sub(file.lean.imports.len());
                     if let Some(path) = place.and_then(|place| called.get(place)) {
-                        scope.paths.entry(*path).or_default().push(binding);
+                        let is_word = !known.text(*path).contains("::");
+                        if target.is_some() || !is_word {
+                            // A variable may have the name of a module.
+                            let binding = Binding { is_exact: binding.is_exact && !is_word, ..binding };
+                            scope.paths.entry(*path).or_default().push(binding);
+                        }
                     }
                 }
             }
@@ -70,6 +79,19 @@ impl Scope {
         scope.reached.sort_unstable();
         scope.reached.dedup();
         scope
+    }
+
+    /// The type that a variable is probably named after.
+    pub(super) fn named_after(&self, variable: &str, file: &IndexedFile, known: &Known) -> Option<Name> {
+        let make = || {
+            let types = file.lean.symbols.iter().filter(|symbol| is_type(symbol.kind)).map(|symbol| symbol.name);
+            let mut all: Vec<Name> = self.bound.keys().copied().chain(types).collect();
+            all.retain(|name| known.text(*name).starts_with(char::is_uppercase));
+            // Of two names that differ in case only, the first one counts.
+            all.sort_unstable_by(|one, other| known.text(*other).cmp(known.text(*one)));
+            all.into_iter().map(|name| (plain(known.text(name)), name)).collect()
+        };
+        self.plain.get_or_init(make).get(variable).copied()
     }
 
     /// Adds the names of one resolved import.
@@ -138,6 +160,11 @@ fn last_part(path: &str) -> &str {
         true => last.split_once('.').map_or(last, |(stem, _)| stem),
         false => last.rsplit('.').next().unwrap_or(last),
     }
+}
+
+/// A name without the marks of its case: `userService`, `user_service` and `UserService` are the same.
+pub(super) fn plain(name: &str) -> String {
+    name.chars().filter(|letter| letter.is_alphanumeric()).flat_map(char::to_lowercase).collect()
 }
 
 /// The parts of a path as it is written before a name.

@@ -56,3 +56,23 @@ fn golden_projects_are_linked() {
     }
     assert!(poor.is_empty(), "{poor:#?}");
 }
+
+#[test]
+fn circles_of_bases_and_of_exports_end() {
+    let home = tempfile::tempdir().unwrap();
+    for file in 0..12 {
+        let all = (0..12).map(|other| format!("from m{other} import *\nimport m{other}\n"));
+        let bases = (0..12).map(|other| format!("m{other}.C{other}.Inner, m{other}.D")).collect::<Vec<_>>().join(", ");
+        let body = format!(
+            "class C{file}({bases}):\n    def f(self):\n        self.g()\n        super().g()\n        missing_{file}()\n"
+        );
+        write(home.path(), &format!("m{file}.py"), all.collect::<String>() + &body);
+    }
+    for file in 0..12 {
+        let all = (0..12).map(|other| format!("export * from './s{other}';\n")).collect::<String>();
+        write(home.path(), &format!("s{file}.ts"), all + "import { nothing } from './s0';\nnothing();\n");
+    }
+    let snapshot = indexed(home.path());
+    assert_eq!(snapshot.file_count(), 24);
+    assert!(snapshot.paths.values().all(|number| links(&snapshot, *number).iter().all(|link| !link.contains("missing_"))));
+}

@@ -83,7 +83,7 @@ fn coverage_tells_the_truth() {
     let home = tempfile::tempdir().unwrap();
     write(home.path(), "good.py", "def f():\n    pass\n");
     write(home.path(), "broken.py", "def f(:\n  )\n");
-    write(home.path(), "latin.py", b"# caf\xe9\ndef g():\n    pass\n");
+    write(home.path(), "latin.py", b"# caf\xe9\n\ndef g():\n    pass\n");
     write(home.path(), "binary.py", b"\0\x01\x02");
     write(home.path(), "notes.txt", "text");
     write(home.path(), "huge.py", "x = 1\n".repeat(200_000));
@@ -108,7 +108,7 @@ fn coverage_tells_the_truth() {
     ] {
         assert_eq!(state(path), expected, "{path}");
     }
-    assert_eq!(snapshot.symbols("latin.py").unwrap()[0].start_line, 2);
+    assert_eq!(snapshot.symbols("latin.py").unwrap()[0].start_line, 3);
     index.ask_to_reconcile();
     assert!(!index.coverage().is_fresh, "there is work");
     index.catch_up();
@@ -176,16 +176,16 @@ fn passages_follow_the_files() {
 fn memory_stays_small() {
     let home = tempfile::tempdir().unwrap();
     for file in 0..60 {
-        let functions = (0..20).map(|number| {
-            format!("def work_{file}_{number}(value):\n    other = helper_{number}(value)\n    return other.strip().lower()\n\n")
+        // About what a file of six thousand bytes has.
+        let functions = (0..10).map(|number| {
+            let calls = (0..5).map(|call| format!("    value = helper_{}(value)\n", (file + number + call) % 40));
+            format!("def work_{file}_{number}(value):\n{}    return value\n\n", calls.collect::<String>())
         });
-        let imports = format!(
-            "import os\nimport sys\nfrom m{} import work_{}_1, work_{}_2\n\n",
-            (file + 1) % 60,
-            (file + 1) % 60,
-            (file + 1) % 60
-        );
-        write(home.path(), &format!("m{file}.py"), imports + &functions.collect::<String>());
+        let imports = (1..8).map(|other| {
+            let other = (file + other) % 60;
+            format!("from m{other} import work_{other}_1, work_{other}_2 as second\n")
+        });
+        write(home.path(), &format!("m{file}.py"), imports.chain(functions).collect::<String>());
     }
     let index = index(home.path(), None, later());
     index.catch_up();

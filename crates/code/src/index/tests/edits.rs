@@ -5,8 +5,24 @@ use proptest::prelude::*;
 use super::super::snapshot::Following;
 use super::*;
 
-const PATHS: [&str; 9] =
-    ["a.py", "b.py", "pkg/__init__.py", "pkg/c.py", "pkg/d.py", "src/x.ts", "src/y.ts", "src/z/index.ts", "src/z/w.ts"];
+const PATHS: [&str; 16] = [
+    "a.py",
+    "b.py",
+    "pkg/__init__.py",
+    "pkg/c.py",
+    "pkg/d.py",
+    "src/x.ts",
+    "src/y.ts",
+    "src/z/index.ts",
+    "src/z/w.ts",
+    "src/lib.rs",
+    "src/m.rs",
+    "src/m/n.rs",
+    "Cargo.toml",
+    "j/A.java",
+    "j/B.java",
+    "j/C.java",
+];
 
 const PYTHON: [&str; 9] = [
     "def f():\n    return 1\n",
@@ -27,6 +43,28 @@ const SCRIPT: [&str; 6] = [
     "import { A } from './x';\nimport { g } from './y';\nexport class B extends A { run() { this.go(); g(); } }\n",
     "import * as y from '../y';\nexport default function w() { y.f(); y.go(); }\n",
     "export { default } from './w';\nimport w from './w';\nw();\n",
+];
+
+const RUST: [&str; 7] = [
+    "mod m;\npub use m::n::deep;\nfn top() {\n    m::f();\n    crate::m::n::deep();\n}\n",
+    "pub mod n;\nuse n::N;\npub fn f() {\n    N::new().go();\n    super::top();\n}\n",
+    "pub struct N;\nimpl N {\n    pub fn new() -> Self {\n        Self\n    }\n    pub fn go(&self) {\n        deep();\n    }\n}\npub fn deep() {}\n",
+    "pub trait Go {\n    fn go(&self);\n}\npub struct N;\nimpl Go for N {\n    fn go(&self) {}\n}\n",
+    "use crate::m::f;\nuse crate::m::n::*;\nfn top() {\n    f();\n    deep();\n}\n",
+    "pub mod m {\n    pub fn f() {}\n}\npub mod n;\n",
+    "",
+];
+
+const MANIFEST: [&str; 2] =
+    ["[package]\nname = \"one\"\nedition = \"2024\"\n", "[package]\nname = \"two\"\n\n[lib]\npath = \"src/m.rs\"\n"];
+
+const JAVA: [&str; 6] = [
+    "package p;\nclass A {\n    void a() {\n        new B().b();\n        C.c();\n    }\n}\n",
+    "package p;\nclass B extends A {\n    void b() {\n        a();\n    }\n}\n",
+    "package q;\nimport p.*;\npublic class C extends B {\n    static void c() {\n        new A();\n    }\n}\n",
+    "package p;\npublic class C {\n    static void c() {}\n    void a() {}\n}\n",
+    "package q;\nimport static p.C.c;\nclass A {\n    void a() {\n        c();\n    }\n}\n",
+    "package p;\ninterface A {}\n",
 ];
 
 #[derive(Clone, Debug)]
@@ -53,7 +91,13 @@ fn apply(root: &Path, edit: &Edit) -> Vec<String> {
     match edit {
         Edit::Write(path, text) => {
             let path = PATHS[*path];
-            let texts: &[&str] = if path.ends_with(".py") { &PYTHON } else { &SCRIPT };
+            let texts: &[&str] = match path.rsplit('.').next() {
+                Some("py") => &PYTHON,
+                Some("rs") => &RUST,
+                Some("toml") => &MANIFEST,
+                Some("java") => &JAVA,
+                _ => &SCRIPT,
+            };
             write(root, path, texts[text % texts.len()]);
             vec![path.to_owned()]
         }
@@ -88,7 +132,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 48, ..ProptestConfig::default() })]
     #[test]
     fn a_followed_index_equals_a_new_one(
-        first in prop::collection::vec(edit(), 0..12),
+        first in prop::collection::vec(edit(), 0..20),
         later in prop::collection::vec((edit(), 0u8..3), 1..12),
     ) {
         let home = tempfile::tempdir().unwrap();

@@ -37,7 +37,7 @@ fn far(files: &[super::super::answers::FarFile]) -> Vec<(&str, u32)> {
 fn a_file_is_analysed() {
     let (_home, snapshot) = project();
     let full = analyze(&snapshot, "app.py", Analysis::Full, 5, Algorithm::Fre);
-    assert_eq!(far(&full.imports), [("core/a.py", 1), ("core/b.py", 1), ("core/c.py", 2)]);
+    assert_eq!(far(&full.imports), [("core/a.py", 1), ("core/b.py", 1), ("core/c.py", 2), ("core/__init__.py", 3)]);
     assert_eq!(full.exports, ["main"]);
     assert_eq!(full.circular, [["core/a.py", "core/b.py", "core/c.py"]]);
     assert_eq!((full.impact.len(), full.engine), (0, "bfs"));
@@ -106,9 +106,12 @@ fn symbols_and_files_are_walked() {
         [("core/c.py#go", "function", 0), ("core/b.py#B.run", "method", 1)]
     );
     let imports = GraphSearch { relationships: vec![Relationship::Imports], max_depth: 1, ..asked(&["core/c.py"]) };
-    assert_eq!(ids(&snapshot.graph_search(&imports).unwrap()), [("core/c.py", "file", 0), ("core/a.py", "file", 1)]);
+    assert_eq!(
+        ids(&snapshot.graph_search(&imports).unwrap()),
+        [("core/c.py", "file", 0), ("core/__init__.py", "file", 1), ("core/a.py", "file", 1)]
+    );
     let exports = GraphSearch { relationships: vec![Relationship::Exports], ..asked(&["core/b.py"]) };
-    assert_eq!(ids(&snapshot.graph_search(&exports).unwrap()), [("core/b.py", "file", 0), ("core/b.py#B", "class", 1)]);
+    assert_eq!(ids(&snapshot.graph_search(&exports).unwrap()), [("core/b.py", "file", 0), ("core/b.py#B", "class", 0)]);
 }
 
 #[test]
@@ -173,7 +176,7 @@ fn an_overview_names_what_everything_depends_on() {
     let overview = snapshot.overview();
     assert_eq!((overview.files, overview.circles), (7, 1));
     assert_eq!(overview.languages, [("python", 7)]);
-    assert_eq!(overview.imports, 5);
+    assert_eq!(overview.imports, 6);
     let central: Vec<&str> = overview.central.iter().map(|(path, _)| path.as_str()).collect();
-    assert_eq!(central.len(), 3, "{central:?}");
+    assert_eq!(central.len(), 4, "{central:?}");
 }

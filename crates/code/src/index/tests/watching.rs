@@ -74,3 +74,19 @@ async fn the_least_used_index_is_dropped_when_memory_is_short() {
     indexes.forget(org, projects[0]);
     assert!(!Arc::ptr_eq(&again, &indexes.project(org, projects[0], parts).unwrap()));
 }
+
+#[tokio::test]
+async fn what_is_kept_makes_the_next_start_quick() {
+    let (home, cache) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    write(home.path(), "a.py", "def f():\n    pass\n");
+    let (org, project) = (OrgId::new(Timestamp::from_ms(0)), ProjectId::new(Timestamp::from_ms(0)));
+    let parts = || Ok(ProjectParts { files: Arc::new(Folder::open(home.path()).unwrap()), sink: None });
+    for expected in [(1, 1), (0, 0)] {
+        let indexes = CodeIndexes::new(Some(cache.path().to_owned()), usize::MAX, later());
+        let index = indexes.project(org, project, parts).unwrap();
+        index.catch_up();
+        assert_eq!(index.work_done(), expected);
+        indexes.keep();
+        indexes.stop();
+    }
+}
