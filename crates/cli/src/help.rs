@@ -304,10 +304,16 @@ pub(crate) const EVAL: &str = "\
 Examples:
   toolcrib eval recall --set memories.jsonl --set questions.jsonl
   toolcrib eval recall --set crates/knowledge/eval/recall --split report --json
+  toolcrib eval code --docs src
+  toolcrib eval code --history . --questions 1000 --half report
 
-A path is a file of JSON lines, a folder of such files (one set), or a folder of
-such folders (several sets, each measured alone and all together). Questions are
-asked in their own `project`, a day after its last memory.";
+recall: a path is a file of JSON lines, a folder of such files (one set), or a
+folder of such folders (several sets, each measured alone and all together).
+Questions are asked in their own `project`, a day after its last memory.
+
+code: nobody has to write questions. With --docs, each doc comment asks for its
+function in files without doc comments. With --history, the subject of each commit
+asks for the files that it changed. Without --half, all questions are asked.";
 
 pub(crate) const BENCH: &str = "\
 Example:

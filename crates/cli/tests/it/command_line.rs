@@ -2,6 +2,7 @@
 
 mod audit;
 mod audit_commands;
+mod bench;
 mod calls;
 mod code;
 mod defaults;

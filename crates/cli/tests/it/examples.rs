@@ -28,7 +28,7 @@ async fn python_examples_print_the_expected_output() {
     shell.args(["-c", &format!("set -euo pipefail; PATH=\"{folder}:$PATH\"\n{script}")]).env("no_proxy", "*");
     expect![[r#"
         server: toolcrib 2025-11-25
-        tools: bricks.create_draft, bricks.list, kits.create_draft, kits.list, kits.get, af_memory_remember, af_memory_recall, graph_query, graph_neighbors, graph_path, graph_ingest, graph_improve, record_decision, get_performance_metrics
+        tools: bricks.create_draft, bricks.list, kits.create_draft, kits.list, kits.get, af_memory_remember, af_memory_recall, graph_query, graph_neighbors, graph_path, graph_ingest, graph_improve, read_code, write_code, analyze_dependencies, graph_search, hybrid_search, semantic_search, query_history, get_context, record_decision, get_performance_metrics
         kit: Support replies xxxxxxxx - Ready with warnings
         ended with outcome accepted
         token until 0000-00-00T00:00:00.000Z
@@ -141,6 +141,34 @@ async fn graph_example_prints_the_expected_output() {
         tri_xxxxxxxxxxxxxxxxxxxxxxxxxx  checkout-service  stores_carts_in  Redis          0.5     label:builder   0000-00-00T00:00:00.000Z  -
     "#]]
     .assert_eq(&steady(Said::by(example).await.ok()));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn code_example_prints_the_expected_output() {
+    let folder = tempfile::tempdir().unwrap();
+    let terminal = Terminal::without_data(folder.path()).with("TMPDIR", folder.path().to_str().unwrap());
+    let mut example = terminal.program(root().join("examples/code.sh"));
+    example.arg(binary());
+    expect![[r#"
+        == What depends on money.py?
+        1 shop/cart.py
+        2 shop/checkout.py
+        == A write with a syntax error is refused
+        adds a syntax error at line 1
+        == A good one says what it changed and what it may affect
+        changed rounded
+        affects shop/cart.py
+        affects shop/checkout.py
+        == Who changed the file, and why?
+        toolcrib: update by label:builder, Round up
+        disk: create by disk, -
+        git: create by Ada, Sell things
+        == The decision is recorded, and another agent finds it
+        > Decision: We round every price up to a whole cent
+        > Reasoning: Rounding down lost money
+    "#]]
+    .assert_eq(&steady(Said::by(example).await.ok()));
+    assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0, "the script removes its folder");
 }
 
 #[tokio::test(flavor = "multi_thread")]

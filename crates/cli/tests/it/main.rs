@@ -24,6 +24,7 @@ mod bounds;
 mod bricks_and_kits;
 mod capabilities;
 mod clients;
+mod code;
 mod code_api;
 mod command_line;
 mod conformance;

@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 use reqwest::Method;
 use serde_json::{Value, json};
 
-pub(crate) use things::Things;
+pub(crate) use things::{Things, write_code};
 
 /// A tool.
 pub(crate) struct ToolRow {
@@ -54,6 +54,30 @@ pub(crate) const TOOLS: &[ToolRow] = &[
         scope: "graph:write",
         arguments: |things| json!({"triplets": [things.fact], "outcome": "accepted"}),
     },
+    ToolRow { name: "read_code", scope: "code:read", arguments: |_| json!({"path": "src/here.py", "include_history": true}) },
+    ToolRow {
+        name: "write_code",
+        scope: "code:write",
+        arguments: |_| json!({"path": "src/there.py", "content": "from here import was_here\n", "reason": "the tests write this"}),
+    },
+    ToolRow {
+        name: "analyze_dependencies",
+        scope: "code:read",
+        arguments: |_| json!({"path": "src/here.py", "include_external": true}),
+    },
+    ToolRow { name: "graph_search", scope: "code:read", arguments: |_| json!({"start_nodes": ["src/here.py#was_here"]}) },
+    ToolRow {
+        name: "hybrid_search",
+        scope: "code:read",
+        arguments: |_| json!({"query": "here", "search_types": ["semantic", "graph", "dependency", "temporal"]}),
+    },
+    ToolRow {
+        name: "semantic_search",
+        scope: "code:read",
+        arguments: |_| json!({"query": "who was here", "similarity_threshold": 0}),
+    },
+    ToolRow { name: "query_history", scope: "code:read", arguments: |things| json!({"entity_id": things.fact}) },
+    ToolRow { name: "get_context", scope: "code:read", arguments: |_| json!({"time_range": "1w"}) },
     ToolRow {
         name: "record_decision",
         scope: "decisions:write",

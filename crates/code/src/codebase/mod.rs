@@ -32,7 +32,7 @@ use tokio::sync::Notify;
 
 use crate::find::VectorPack;
 use crate::history::History;
-use crate::index::{CodeIndexes, Coverage, ProjectIndex, Snapshot};
+use crate::index::{CodeIndexes, Coverage, Following, ProjectIndex, Snapshot};
 use crate::path::CodePath;
 use place::{Place, Told};
 
@@ -92,6 +92,11 @@ impl Codebases {
         };
         let sink = Told { finder: Arc::clone(&place.finder), waiting: Arc::clone(&self.waiting) };
         let index = self.indexes.project(key.0, project, || Ok(place.parts(sink)))?;
+        // Where nothing reports changes, questions make the index look for them.
+        let coverage = index.coverage();
+        if coverage.is_complete && !coverage.is_fresh && coverage.following == Following::Listings {
+            index.ask_to_reconcile();
+        }
         Ok(Codebase { rows, project, clock: self.config.clock.clone(), place, index })
     }
 

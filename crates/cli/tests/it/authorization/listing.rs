@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use reqwest::Method;
 use serde_json::{Value, json};
 
-use crate::menu::TOOLS;
+use crate::menu::{TOOLS, write_code};
 use crate::support::{Crib, Engine, both_engines, call, request};
 
 /// Sets of the scopes that tools need: none, all, each alone, all but one; then `*`, and scopes that no tool needs.
@@ -58,6 +58,7 @@ both_engines! {
     async fn session_lists_exactly_the_tools_it_can_call(engine: Engine) {
         let crib = Crib::start(engine).await;
         let tenant = crib.tenant().await;
+        write_code(&tenant.session().await).await;
         let mut sessions = Vec::new();
         for allowlist in allowlists() {
             let body = allowlist.as_ref().map_or(json!({}), |tools| json!({"tools": tools}));
@@ -76,6 +77,7 @@ both_engines! {
     async fn agent_lists_exactly_the_tools_it_can_call(engine: Engine) {
         let crib = Crib::start(engine).await;
         let tenant = crib.tenant().await;
+        write_code(&tenant.session().await).await;
         let body = json!({"name": "agent", "projectId": tenant.project, "scopes": [], "tools": []});
         let agent = tenant.agent_with(body).await;
         let path = format!("agents/{}", agent.id);

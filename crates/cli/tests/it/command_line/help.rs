@@ -68,6 +68,7 @@ async fn every_command_has_help_and_valid_examples() {
         "policy explain",
         "audit verify",
         "bench doors",
+        "bench code",
     ] {
         assert!(paths.contains(&known), "{known} is not found from `toolcrib --help`");
     }

@@ -57,7 +57,8 @@ both_engines! {
             names.sort();
             names.join(" ")
         };
-        let reading = "af_memory_recall bricks.list graph_neighbors graph_path graph_query kits.get kits.list";
+        let reading = "af_memory_recall bricks.list get_context get_performance_metrics graph_neighbors graph_path graph_query kits.get \
+                       kits.list query_history";
         assert_eq!(tools("web").await, reading);
         assert_eq!(tools("default").await, "bricks.create_draft kits.list");
         let session = terminal.json("session open --project web").await["sessionId"].as_str().unwrap().to_owned();

@@ -236,6 +236,12 @@ both_engines! {
         undo("DROP INDEX keys_by_maker").await;
         undo("ALTER TABLE keys DROP COLUMN created_by").await;
         undo("ALTER TABLE keys DROP COLUMN agent_ids").await;
+        undo("DROP TABLE project_files").await;
+        undo("DROP TABLE file_versions").await;
+        undo("DROP TABLE decisions").await;
+        undo("DROP TABLE entity_merges").await;
+        undo("ALTER TABLE task_instances DROP COLUMN duration_us").await;
+        undo("ALTER TABLE task_instances DROP COLUMN error_kind").await;
         undo("DELETE FROM schema_versions WHERE version >= 11").await;
         store.close().await;
 

@@ -70,6 +70,7 @@ impl Things {
         let (triplet, entity, merged) = state_facts(tenant, &scribe, &text(&project["project"]["id"])).await;
         let fact = json!({"source": {"name": name}, "relationship": "was", "target": {"name": "here"}});
         let stated = session.call("graph_ingest", json!({"triplets": [fact]})).await.result();
+        write_code(&session).await;
         // The policy id differs between orgs, so that a foreign id does not match.
         let policy = format!("{}-{}", name.to_lowercase(), &tenant.org[tenant.org.len() - 12..]);
         let permit = json!({"cedar": "permit (principal, action, resource);"});
@@ -193,6 +194,13 @@ async fn write_twice(scribe: &Session<'_>, name: &str) {
         let content = format!("def was_here():\n    return {name:?}, {number}\n");
         scribe.call("write_code", json!({"path": FILE, "content": content, "reason": "someone has to"})).await.result();
     }
+}
+
+/// Gives the session's project a file. The project has no root, so the store keeps it.
+pub(crate) async fn write_code(session: &Session<'_>) {
+    let content = "def was_here():\n    return True\n";
+    let file = json!({"path": "src/here.py", "content": content, "reason": "the tests need code"});
+    session.call("write_code", file).await.result();
 }
 
 /// Adds facts. Returns a triplet, an entity, and an entity that is merged into another.
