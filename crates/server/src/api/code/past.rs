@@ -17,6 +17,7 @@ use crate::api::extract::Query;
 use crate::api::in_project::InProject;
 use crate::api::page::{After, Page, Rows, next_cursor, query, request};
 use crate::api::rights::CodeRead;
+use crate::api::text::AuthorName;
 use crate::api::wire::Time;
 use crate::api::words::{ChangeSource, ChangeType};
 use crate::state::Shared;
@@ -97,6 +98,7 @@ struct ChangesAnswer {
 struct HistoryQuery {
     path: Option<FilePath>,
     symbol: Option<SymbolName>,
+    session_id: Option<AuthorName>,
     since: Option<Time>,
     until: Option<Time>,
     change_type: Option<ChangeType>,
@@ -110,6 +112,7 @@ impl IntoParams for HistoryQuery {
         let mut parameters = vec![
             query("path", "Only changes of this file, relative to the project's root.", FilePath::schema()),
             query("symbol", "Only changes of this symbol in the file, such as `Class.method`.", SymbolName::schema()),
+            query("sessionId", "Only what this session wrote through Toolcrib.", AuthorName::schema()),
             query("since", "Only changes at or after this time.", Time::schema()),
             query("until", "Only changes before this time.", Time::schema()),
             query("changeType", "Only changes of this type.", ChangeType::schema()),
@@ -200,6 +203,7 @@ async fn history(
     let filter = PastFilter {
         path,
         symbol: asked.symbol.map(|symbol| symbol.0),
+        session: asked.session_id.map(|session| session.0),
         since: asked.since.map(|time| time.0),
         until: asked.until.map(|time| time.0),
         types: asked.change_type.map(|kind| kind.0).into_iter().collect(),
