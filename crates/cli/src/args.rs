@@ -5,8 +5,8 @@ use std::ffi::OsString;
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 
 use crate::commands::{
-    agent, audit, backup, bench, brick, code, completions, connect, costs, decision, doctor, eval, graph, index, key, login, memory,
-    org, policy, project, run, serve, session, stdio, tools, user, webhook,
+    agent, audit, backup, bench, brick, code, completions, connect, costs, decision, doctor, eval, graph, index, key, login,
+    memory, org, policy, project, run, serve, session, stdio, tools, user, webhook,
 };
 use crate::help;
 

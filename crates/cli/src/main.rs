@@ -31,8 +31,8 @@ use tokio::runtime::{Builder, Runtime};
 
 use args::{Cli, Command};
 use commands::{
-    agent, audit, backup, bench, brick, code, completions, connect, costs, decision, doctor, eval, graph, index, key, login, memory,
-    org, policy, project, run, serve, session, stdio, tools, user, webhook,
+    agent, audit, backup, bench, brick, code, completions, connect, costs, decision, doctor, eval, graph, index, key, login,
+    memory, org, policy, project, run, serve, session, stdio, tools, user, webhook,
 };
 use config::Settings;
 

@@ -153,7 +153,8 @@ mod tests {
 
     #[test]
     fn the_bar_shows_files_and_then_vectors() {
-        let counts = Counts::of(&json!({"files": 10, "indexed": 5, "passages": 4, "embedded": 0, "complete": false, "fresh": false}));
+        let counts =
+            Counts::of(&json!({"files": 10, "indexed": 5, "passages": 4, "embedded": 0, "complete": false, "fresh": false}));
         assert_eq!(counts.bar(), format!("files   [{}{}] 5/10", "#".repeat(15), "-".repeat(15)));
         let counts = Counts { indexed: 10, embedded: 4, complete: true, ..counts };
         assert_eq!(counts.bar(), format!("vectors [{}] 4/4", "#".repeat(30)));

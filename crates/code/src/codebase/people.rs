@@ -11,8 +11,8 @@ use similar::{Algorithm, DiffOp, capture_diff_slices_deadline};
 use store::{Change, OrgStore};
 use syntax::Language;
 
-use super::{Codebase, PastChange};
 use super::read::FileContent;
+use super::{Codebase, PastChange};
 use crate::git::{BlameLines, Bounds, Content};
 use crate::history::{ChangeSource, RolledBack, Version, Writer};
 use crate::index::Snapshot;

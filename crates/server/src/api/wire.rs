@@ -2,7 +2,9 @@
 
 use std::marker::PhantomData;
 
-use base::limits::{ALLOWLIST_ENTRIES_MAX, CODE_RESULTS_MAX, GRAPH_HITS_MAX, GRAPH_HOPS_MAX, MEMORY_HITS_MAX, SESSION_TTL_SECONDS_MAX};
+use base::limits::{
+    ALLOWLIST_ENTRIES_MAX, CODE_RESULTS_MAX, GRAPH_HITS_MAX, GRAPH_HOPS_MAX, MEMORY_HITS_MAX, SESSION_TTL_SECONDS_MAX,
+};
 use base::{Scope, ScopeSet, Timestamp};
 use guard::{AgentCover, Cover, Listed, ProjectCover};
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};

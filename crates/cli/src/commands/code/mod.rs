@@ -317,6 +317,9 @@ mod tests {
     #[test]
     fn only_set_parameters_are_in_the_query() {
         assert_eq!(query([("path", None), ("asOf", None)]), "");
-        assert_eq!(query([("path", Some("a b/ü.rs".to_owned())), ("depth", Some("5".to_owned()))]), "?path=a%20b%2F%C3%BC.rs&depth=5");
+        assert_eq!(
+            query([("path", Some("a b/ü.rs".to_owned())), ("depth", Some("5".to_owned()))]),
+            "?path=a%20b%2F%C3%BC.rs&depth=5"
+        );
     }
 }

@@ -25,13 +25,7 @@ pub(super) async fn restore(place: &Workplace, base: &str, path: &str, version: 
 }
 
 /// Undoes what an agent or a session wrote. It repeats the request until nothing is left, because the server rolls back in batches.
-pub(super) async fn roll_back(
-    place: &Workplace,
-    base: &str,
-    author: Author,
-    reason: Option<String>,
-    yes: bool,
-) -> Result<()> {
+pub(super) async fn roll_back(place: &Workplace, base: &str, author: Author, reason: Option<String>, yes: bool) -> Result<()> {
     if author.is_anyone() {
         bail!("no writes selected; pass --agent or --session");
     }

@@ -137,7 +137,22 @@ impl Things {
     /// The ids that another org must not see.
     pub(crate) fn ids(&self) -> [&String; 15] {
         let Self {
-            org, project, key, session, agent, user, brick, kit, webhook, observation, decision, fact, triplet, entity, merged, ..
+            org,
+            project,
+            key,
+            session,
+            agent,
+            user,
+            brick,
+            kit,
+            webhook,
+            observation,
+            decision,
+            fact,
+            triplet,
+            entity,
+            merged,
+            ..
         } = self;
         [org, project, key, session, agent, user, brick, kit, webhook, observation, decision, fact, triplet, entity, merged]
     }
@@ -167,7 +182,8 @@ impl Things {
         ];
         let filled = parameters.iter().fold(path.to_owned(), |path, (name, id)| path.replace(name, id));
         assert!(!filled.contains('{'), "{path} has an unknown parameter");
-        let is_about_a_file = ["/code/file", "/code/symbols", "/code/blame", "/code/dependencies"].iter().any(|end| path.ends_with(end));
+        let is_about_a_file =
+            ["/code/file", "/code/symbols", "/code/blame", "/code/dependencies"].iter().any(|end| path.ends_with(end));
         if is_about_a_file { format!("{filled}?path={FILE}") } else { filled }
     }
 }

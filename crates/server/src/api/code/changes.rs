@@ -170,7 +170,8 @@ async fn restore(
     Body(asked): Body<Restore>,
 ) -> Result<Json<RestoredAnswer>> {
     let (path, number) = (asked.path.0, asked.version.0);
-    let event = Event::new(EventKind::CodeRestored, "project", access.project()).with("path", path.as_str()).with("version", number);
+    let event =
+        Event::new(EventKind::CodeRestored, "project", access.project()).with("path", path.as_str()).with("version", number);
     let code = access.changing_code(&state, event).await?;
     let number = i64::try_from(number).unwrap_or(i64::MAX);
     let version = code.restore(&author(&access), &path, number, asked.reason.map(|reason| reason.0)).await?;

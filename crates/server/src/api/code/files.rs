@@ -207,7 +207,11 @@ async fn tree(
     params(InProject<CodeRead>, ShowQuery),
     responses((status = 200, description = "The file.", body = FileView), InProject<CodeRead>)
 )]
-async fn show(State(state): State<Shared>, access: InProject<CodeRead>, Query(asked): Query<ShowQuery>) -> Result<Json<FileView>> {
+async fn show(
+    State(state): State<Shared>,
+    access: InProject<CodeRead>,
+    Query(asked): Query<ShowQuery>,
+) -> Result<Json<FileView>> {
     let code = access.code(&state).await?;
     let FilePath(path) = asked.path;
     let file = match (asked.version, asked.as_of, asked.commit) {

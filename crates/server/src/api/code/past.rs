@@ -164,9 +164,7 @@ impl From<LineOrigin> for BlameView {
                 at: Some(version.created_at.into()),
                 ..nobody
             },
-            Origin::Commit { id, author, time } => {
-                Self { agent_id: author, commit: Some(id), at: Some(time.into()), ..nobody }
-            }
+            Origin::Commit { id, author, time } => Self { agent_id: author, commit: Some(id), at: Some(time.into()), ..nobody },
             Origin::Uncommitted => nobody,
         }
     }
@@ -200,6 +198,7 @@ async fn history(
         None => None,
     };
     let filter = PastFilter {
+        session: None,
         path,
         symbol: asked.symbol.map(|symbol| symbol.0),
         since: asked.since.map(|time| time.0),

@@ -32,11 +32,7 @@ async fn show(State(state): State<Shared>, access: InProject<CodeCounts>, _: Que
     params(InProject<CodeCounts>),
     responses((status = 200, description = "The counts.", body = CoverageView), InProject<CodeCounts>)
 )]
-async fn reconcile(
-    State(state): State<Shared>,
-    access: InProject<CodeCounts>,
-    _: Query<Nothing>,
-) -> Result<Json<CoverageView>> {
+async fn reconcile(State(state): State<Shared>, access: InProject<CodeCounts>, _: Query<Nothing>) -> Result<Json<CoverageView>> {
     let code = access.code(&state).await?;
     code.index().ask_to_reconcile();
     Ok(Json(code.coverage().into()))
