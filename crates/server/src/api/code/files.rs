@@ -182,7 +182,7 @@ struct SymbolsAnswer {
     coverage: CoverageView,
 }
 
-/// Lists the folders and files directly in a folder, by name. Ignored files are left out.
+/// Lists the folders and files directly in a folder, by name. Hidden and ignored files are left out.
 #[utoipa::path(
     get, path = "/api/org/{orgId}/projects/{projectId}/code/tree", operation_id = "listFiles", tag = "code",
     params(InProject<CodeRead>, TreeQuery),
