@@ -39,7 +39,7 @@ events! {
     DoorForbidden = "door.forbidden": "A door answered 403: the credential is valid, but not for this session.";
     ApiForbidden = "api.forbidden": "The management API answered 403. The payload names the `route` and the `reason`.";
     RefusalsCounted = "refusals.counted": "A credential got more than ten 403s in a minute. The payload has the `count` of the others.";
-    DataRead = "data.read": "Somebody read agents' data ([memory](memory.md), [graph](graph.md)) through the management API. \
+    DataRead = "data.read": "Somebody read agents' data ([memory](memory.md), [graph](graph.md)) or code through the management API. \
         The payload names the project and the `route`, but not the query.";
     PolicySaved = "policy.saved": "Somebody saved a policy. The payload has the SHA-256 of its text.";
     PolicyModeChanged = "policy.mode_changed": "The mode of a policy changed. The payload has `from` and `to` (`enforce` or `log_only`).";
@@ -78,6 +78,8 @@ events! {
     GraphMerged = "graph.merged": "Somebody merged one entity into another.";
     GraphSplit = "graph.split": "Somebody undid a merge.";
     GraphRolledBack = "graph.rolled_back": "Somebody retracted the facts of an agent or a session.";
+    CodeRestored = "code.restored": "Somebody gave a file the content of an earlier version. The payload has the `path` and the `version`.";
+    CodeRolledBack = "code.rolled_back": "Somebody undid what an agent or a session wrote to files.";
     WebhookAdded = "webhook.added": "Somebody added a [webhook](hooks.md). The payload has only the origin of its URL.";
     WebhookChanged = "webhook.changed": "Somebody changed a webhook.";
     WebhookRotated = "webhook.rotated": "A webhook got a new secret.";

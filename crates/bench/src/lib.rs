@@ -1,6 +1,11 @@
 //! Benchmarks. Most start the real binary as a process, send it requests, and report its cost as a ratio to a baseline measured in
 //! the same run. Ratios are stable on a noisy machine and milliseconds are not, so no test asserts a result.
 
+mod code;
+mod code_calls;
+mod code_engine;
+mod code_repository;
+mod code_search;
 mod connection;
 mod doors;
 mod echo;
@@ -21,6 +26,7 @@ mod trail;
 mod turns;
 mod words;
 
+pub use code::{CodeOptions, code};
 pub use doors::{DoorsOptions, doors};
 pub use echo::echo;
 pub use fleet::{LoadOptions, load};

@@ -5,8 +5,8 @@ use std::ffi::OsString;
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 
 use crate::commands::{
-    agent, audit, backup, bench, brick, completions, connect, costs, doctor, eval, graph, key, login, memory, org, policy,
-    project, run, serve, session, stdio, tools, user, webhook,
+    agent, audit, backup, bench, brick, code, completions, connect, costs, decision, doctor, eval, graph, index, key, login, memory,
+    org, policy, project, run, serve, session, stdio, tools, user, webhook,
 };
 use crate::help;
 
@@ -132,6 +132,16 @@ pub(crate) enum Command {
     /// Search and manage a project's knowledge graph
     #[command(after_help = help::GRAPH)]
     Graph(Box<graph::GraphArgs>),
+
+    /// Browse, search and restore a project's code
+    #[command(after_help = help::CODE)]
+    Code(Box<code::CodeArgs>),
+    /// Bring a project's code index up to date, and show the progress
+    #[command(after_help = help::INDEX)]
+    Index(index::IndexArgs),
+    /// Show the decisions that agents recorded
+    #[command(after_help = help::DECISION)]
+    Decision(Box<decision::DecisionArgs>),
 
     /// Manage the policies that decide each call
     #[command(after_help = help::POLICY)]

@@ -240,6 +240,37 @@ Examples:
 An import states facts in the name of `label:import`. Importing the same file
 again changes nothing.";
 
+pub(crate) const CODE: &str = "\
+Examples:
+  toolcrib code tree src
+  toolcrib code search 'where are retries decided'
+  toolcrib code history src/main.rs --diff
+  toolcrib code blame src/main.rs
+  toolcrib code restore src/main.rs --version 3 --reason 'the retry was right'
+  toolcrib code rollback --session ses_… --yes
+  toolcrib code impact src/config.rs
+
+Restoring and rolling back add versions, so that they can be undone too. What
+others wrote since is kept; where it touches the undone writes, the file is
+left alone and reported.";
+
+pub(crate) const INDEX: &str = "\
+Examples:
+  toolcrib index
+  toolcrib index --watch
+  toolcrib index --json
+
+The server indexes a project on first use and follows changes on disk. This
+command compares all files with the disk, and waits until search covers them.";
+
+pub(crate) const DECISION: &str = "\
+Examples:
+  toolcrib decision list --agent label:builder
+  toolcrib decision list --text retries --json
+  toolcrib decision show dec_…
+
+Agents record decisions with `record_decision`.";
+
 pub(crate) const BACKUP: &str = "\
 Examples:
   toolcrib backup /var/backups/
@@ -273,10 +304,16 @@ pub(crate) const EVAL: &str = "\
 Examples:
   toolcrib eval recall --set memories.jsonl --set questions.jsonl
   toolcrib eval recall --set crates/knowledge/eval/recall --split report --json
+  toolcrib eval code --docs src
+  toolcrib eval code --history . --questions 1000 --half report
 
-A path is a file of JSON lines, a folder of such files (one set), or a folder of
-such folders (several sets, each measured alone and all together). Questions are
-asked in their own `project`, a day after its last memory.";
+recall: a path is a file of JSON lines, a folder of such files (one set), or a
+folder of such folders (several sets, each measured alone and all together).
+Questions are asked in their own `project`, a day after its last memory.
+
+code: nobody has to write questions. With --docs, each doc comment asks for its
+function in files without doc comments. With --history, the subject of each commit
+asks for the files that it changed. Without --half, all questions are asked.";
 
 pub(crate) const BENCH: &str = "\
 Example:

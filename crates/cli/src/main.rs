@@ -31,8 +31,8 @@ use tokio::runtime::{Builder, Runtime};
 
 use args::{Cli, Command};
 use commands::{
-    agent, audit, backup, bench, brick, completions, connect, costs, doctor, eval, graph, key, login, memory, org, policy,
-    project, run, serve, session, stdio, tools, user, webhook,
+    agent, audit, backup, bench, brick, code, completions, connect, costs, decision, doctor, eval, graph, index, key, login, memory,
+    org, policy, project, run, serve, session, stdio, tools, user, webhook,
 };
 use config::Settings;
 
@@ -152,6 +152,9 @@ async fn client(command: Command) -> Result<ExitCode> {
         Command::Kit(args) => brick::run_kit(args).await.map(success),
         Command::Memory(args) => memory::run(*args).await.map(success),
         Command::Graph(args) => graph::run(*args).await.map(success),
+        Command::Code(args) => code::run(*args).await.map(success),
+        Command::Index(args) => index::run(args).await.map(success),
+        Command::Decision(args) => decision::run(*args).await.map(success),
         Command::Webhook(args) => webhook::run(args).await.map(success),
         Command::Costs(args) => costs::run(args).await.map(success),
         Command::Audit(args) => audit::run(args).await,

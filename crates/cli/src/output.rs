@@ -30,6 +30,11 @@ pub(crate) fn progress(text: &str) {
     }
 }
 
+/// Whether [`progress`] shows anything.
+pub(crate) fn shows_progress() -> bool {
+    std::io::stderr().is_terminal()
+}
+
 /// Prints indented JSON to stdout.
 pub(crate) fn print_json(value: &Value) -> Result<()> {
     print(&serde_json::to_string_pretty(value)?)

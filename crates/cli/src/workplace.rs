@@ -81,6 +81,11 @@ impl Workplace {
         Ok(Self { api, org, json })
     }
 
+    /// Whether to print the API's JSON.
+    pub(crate) fn is_json(&self) -> bool {
+        self.json
+    }
+
     /// An API path below the org.
     pub(crate) fn path(&self, rest: &str) -> String {
         format!("/api/org/{}{rest}", encode(&self.org))

@@ -22,7 +22,9 @@ pub use codebase::{
     FileRead, HybridQuery, HybridResults, PastChange, PastFilter, PastPage, Pasts, SemanticQuery, SemanticResults, Signals,
     SimilarFile,
 };
+pub use codebase::{FileBlame, LineOrigin, Origin, TreeEntry, TreePage, language_of};
 pub use files::{FILE_BYTES_MAX, Files, Read, Replaced, Root, Seen, Sha256, Stamp, Stat, StoredFile, stored_files};
+pub use find::evaluation;
 pub use history::{
     At, Before, Blame, BlameSpan, ChangeSource, ChangeType, Diff, History, HistoryFilter, NewContent, Noticed, Past,
     RollbackOutcome, RolledBack, Settled, Version, Within, Writer, Written,

@@ -30,7 +30,7 @@ const MAY_DEPEND_ON: &[(&str, &[&str])] = &[
     ("mcp", &["base"]),
     ("tools", &["base", "code", "guard", "kits", "knowledge", "mcp"]),
     ("server", &["audit", "base", "code", "guard", "kits", "knowledge", "mcp", "policy", "search", "store", "tools"]),
-    ("bench", &["audit", "base", "graph", "search", "store"]),
+    ("bench", &["audit", "base", "graph", "search", "store", "syntax"]),
     ("cli", &["audit", "base", "bench", "guard", "knowledge", "mcp", "policy", "search", "server", "store"]),
     ("testkit", &["base", "store"]),
     ("xtask", &["base", "guard", "mcp", "server", "tools"]),

@@ -4,7 +4,9 @@ use std::net::SocketAddr;
 use std::path::PathBuf;
 
 use anyhow::{Context, Result};
-use bench::{AuditOptions, DoorsOptions, GovernanceOptions, GraphOptions, LoadOptions, MemoryOptions, Report, SearchOptions};
+use bench::{
+    AuditOptions, CodeOptions, DoorsOptions, GovernanceOptions, GraphOptions, LoadOptions, MemoryOptions, Report, SearchOptions,
+};
 use clap::{Args, Subcommand};
 
 use crate::output;
@@ -134,6 +136,23 @@ enum What {
         #[arg(long)]
         json: bool,
     },
+    /// Index a generated repository; measure the index and the code tools over HTTP
+    #[command(
+        after_help = "Exits with 1 if a result misses its target. Use a release build; debug builds give meaningless results.\n\
+                            The repository has Python, TypeScript, Rust and Go files, the same in every run. An index is compared with\n\
+                            a bare parse of its files, a call with a no-op tool, a write with bare syncs. Try --files 500 first."
+    )]
+    Code {
+        /// Source files of the repository
+        #[arg(long, default_value_t = 5_000, value_parser = clap::value_parser!(u32).range(20..=100_000))]
+        files: u32,
+        /// Calls per result
+        #[arg(long, default_value_t = 100, value_parser = clap::value_parser!(u32).range(1..=3_000))]
+        rounds: u32,
+        /// Print the results as JSON
+        #[arg(long)]
+        json: bool,
+    },
     /// The baseline: answers every POST with the contents of a file
     #[command(hide = true)]
     Echo {
@@ -164,6 +183,9 @@ pub(crate) async fn run(args: BenchArgs) -> Result<bool> {
         What::Search { questions, items, json } => show(&bench::search(&SearchOptions { questions, items })?, json),
         What::Graph { triplets, questions, json } => {
             show(&bench::graph(&GraphOptions { binary: this_binary()?, triplets, rounds: questions }).await?, json)
+        }
+        What::Code { files, rounds, json } => {
+            show(&bench::code(&CodeOptions { binary: this_binary()?, files: files as usize, rounds }).await?, json)
         }
         What::Governance { rounds, entries, json } => {
             show(&bench::governance(&GovernanceOptions { binary: this_binary()?, rounds, entries }).await?, json)

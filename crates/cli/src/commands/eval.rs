@@ -1,5 +1,6 @@
-//! `toolcrib eval`: measures recall on the user's own data. It needs no server: it runs the same code on a temporary store.
+//! `toolcrib eval`: measures recall and code search on the user's own data. It needs no server: it runs the same code on temporary data.
 
+mod code;
 mod embedder;
 
 use std::path::PathBuf;
@@ -14,7 +15,7 @@ use crate::config::EmbedArgs;
 use crate::output;
 use embedder::Watched;
 
-/// Measures recall on the user's own memories and questions.
+/// Measures search on the user's own data.
 #[derive(Args, Debug)]
 pub(crate) struct EvalArgs {
     #[command(subcommand)]
@@ -25,6 +26,8 @@ pub(crate) struct EvalArgs {
 enum What {
     /// Measure how well questions recall memories
     Recall(RecallArgs),
+    /// Measure how well questions find code
+    Code(code::CodeArgs),
 }
 
 #[derive(Args, Debug)]
@@ -44,7 +47,13 @@ struct RecallArgs {
 }
 
 pub(crate) async fn run(args: EvalArgs) -> Result<()> {
-    let What::Recall(args) = args.what;
+    match args.what {
+        What::Recall(args) => recall(args).await,
+        What::Code(args) => code::run(args).await,
+    }
+}
+
+async fn recall(args: RecallArgs) -> Result<()> {
     let endpoint = args.embed.endpoint()?;
     let mut set = EvaluationSet::default();
     for path in &args.set {

@@ -2,7 +2,9 @@
 
 mod audit;
 mod audit_commands;
+mod bench;
 mod calls;
+mod code;
 mod defaults;
 mod doctor;
 mod errors;

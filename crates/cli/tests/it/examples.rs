@@ -144,6 +144,34 @@ async fn graph_example_prints_the_expected_output() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn code_example_prints_the_expected_output() {
+    let folder = tempfile::tempdir().unwrap();
+    let terminal = Terminal::without_data(folder.path()).with("TMPDIR", folder.path().to_str().unwrap());
+    let mut example = terminal.program(root().join("examples/code.sh"));
+    example.arg(binary());
+    expect![[r#"
+        == What depends on money.py?
+        1 shop/cart.py
+        2 shop/checkout.py
+        == A write with a syntax error is refused
+        adds a syntax error at line 1
+        == A good one says what it changed and what it may affect
+        changed rounded
+        affects shop/cart.py
+        affects shop/checkout.py
+        == Who changed the file, and why?
+        toolcrib: update by label:builder, Round up
+        disk: create by disk, -
+        git: create by Ada, Sell things
+        == The decision is recorded, and another agent finds it
+        > Decision: We round every price up to a whole cent
+        > Reasoning: Rounding down lost money
+    "#]]
+    .assert_eq(&steady(Said::by(example).await.ok()));
+    assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0, "the script removes its folder");
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn policy_and_audit_example_runs_to_its_end() {
     let folder = tempfile::tempdir().unwrap();
     let terminal = Terminal::without_data(folder.path()).with("TMPDIR", folder.path().to_str().unwrap());

@@ -29,7 +29,7 @@ impl<'c> Case<'c> {
         let kit = json!({"name": MARK, "brick_ids": [brick], "notes": MARK, "description": MARK});
         session.call("kits.create_draft", kit).await.result();
         session.call("record_decision", json!({"decision": MARK, "reasoning": MARK})).await.result();
-        let file = json!({"path": format!("src/{MARK}.py"), "content": format!("{MARK} = '{MARK}'\n"), "reason": MARK});
+        let file = json!({"path": format!("{MARK}.py"), "content": format!("def {MARK}():\n    return 1\n"), "reason": MARK});
         session.call("write_code", file).await.result();
         session.call(MARK, json!({})).await.error();
         for (noun, body) in [

@@ -25,6 +25,7 @@ mod bricks_and_kits;
 mod capabilities;
 mod clients;
 mod code;
+mod code_api;
 mod command_line;
 mod conformance;
 mod connect;

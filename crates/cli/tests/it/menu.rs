@@ -136,12 +136,16 @@ const fn route(method: &'static str, path: &'static str, need: Need, body: fn(&T
     RouteRow { method, path, need, body }
 }
 
-/// The label of the agent that fills memory and graph.
+/// The label of the agent that fills memory, graph and code.
 const SCRIBE: &str = "scribe";
+/// The file that this agent writes, in two versions.
+const FILE: &str = "src/here.py";
 const MEMORY_READ: Need = Need::Scope("memory:read");
 const MEMORY_WRITE: Need = Need::Scope("memory:write");
 const GRAPH_READ: Need = Need::Scope("graph:read");
 const GRAPH_WRITE: Need = Need::Scope("graph:write");
+const CODE_READ: Need = Need::Scope("code:read");
+const CODE_WRITE: Need = Need::Scope("code:write");
 const AUDIT_READ: Need = Need::Scope("audit:read");
 const AUDIT_WRITE: Need = Need::Scope("audit:write");
 const ORG_READ: Need = Need::Scope("org:read");
@@ -227,6 +231,23 @@ pub(crate) const ROUTES: &[RouteRow] = &[
     }),
     route("POST", "/api/org/{orgId}/projects/{projectId}/graph/entities/{entityId}/split", GRAPH_WRITE, NONE),
     route("POST", "/api/org/{orgId}/projects/{projectId}/graph/rollback", GRAPH_WRITE, |_| {
+        Some(json!({"agentId": format!("label:{SCRIBE}")}))
+    }),
+    route("GET", "/api/org/{orgId}/projects/{projectId}/decisions", MEMORY_READ, NONE),
+    route("GET", "/api/org/{orgId}/projects/{projectId}/decisions/{decisionId}", MEMORY_READ, NONE),
+    route("GET", "/api/org/{orgId}/projects/{projectId}/code/tree", CODE_READ, NONE),
+    route("GET", "/api/org/{orgId}/projects/{projectId}/code/file", CODE_READ, NONE),
+    route("GET", "/api/org/{orgId}/projects/{projectId}/code/symbols", CODE_READ, NONE),
+    route("GET", "/api/org/{orgId}/projects/{projectId}/code/history", CODE_READ, NONE),
+    route("GET", "/api/org/{orgId}/projects/{projectId}/code/blame", CODE_READ, NONE),
+    route("GET", "/api/org/{orgId}/projects/{projectId}/code/dependencies", CODE_READ, NONE),
+    route("POST", "/api/org/{orgId}/projects/{projectId}/code/search", CODE_READ, |_| Some(json!({"query": "was_here"}))),
+    route("GET", "/api/org/{orgId}/projects/{projectId}/code/index", CODE_READ, NONE),
+    route("POST", "/api/org/{orgId}/projects/{projectId}/code/index", CODE_READ, NONE),
+    route("POST", "/api/org/{orgId}/projects/{projectId}/code/restore", CODE_WRITE, |_| {
+        Some(json!({"path": FILE, "version": 1}))
+    }),
+    route("POST", "/api/org/{orgId}/projects/{projectId}/code/rollback", CODE_WRITE, |_| {
         Some(json!({"agentId": format!("label:{SCRIBE}")}))
     }),
     route("GET", "/api/org/{orgId}/policies", ORG_READ, NONE),

@@ -77,7 +77,7 @@ fn every_operation_is_described() {
 }
 
 /// Operations that can answer 409.
-const CONFLICTS: [&str; 15] = [
+const CONFLICTS: [&str; 16] = [
     "addBrickVersion",
     "addKitVersion",
     "changeProject",
@@ -91,6 +91,7 @@ const CONFLICTS: [&str; 15] = [
     "mergeEntity",
     "publishBrick",
     "publishKit",
+    "restoreFile",
     "revokeAuditKey",
     "splitEntity",
 ];
@@ -107,8 +108,8 @@ fn conflicts_are_documented() {
     assert_eq!(found, CONFLICTS);
 }
 
-/// The fuzzer's settings. Schemas cannot express that a directory must exist, that a time is in the future or in the past, or that a
-/// query parameter needs a member of the body.
+/// The fuzzer's settings. Schemas cannot express that a directory must exist, that a time is in the future or in the past, that a
+/// query parameter needs a member of the body, that a path stays below the root, or that parameters exclude each other.
 const SETTINGS: &str = r#"
 [generation]
 max-examples = 4
@@ -120,6 +121,10 @@ include-name = [
     "POST /api/org/{orgId}/keys", "POST /api/org/{orgId}/projects", "PATCH /api/org/{orgId}/projects/{projectId}",
     "POST /api/org/{orgId}/webhooks", "PATCH /api/org/{orgId}/webhooks/{webhookId}",
     "PUT /api/org/{orgId}/policies/{policyId}", "POST /api/org/{orgId}/policy/explain", "POST /api/audit/prune",
+    "GET /api/org/{orgId}/projects/{projectId}/code/tree", "GET /api/org/{orgId}/projects/{projectId}/code/file",
+    "GET /api/org/{orgId}/projects/{projectId}/code/symbols", "GET /api/org/{orgId}/projects/{projectId}/code/history",
+    "GET /api/org/{orgId}/projects/{projectId}/code/blame", "GET /api/org/{orgId}/projects/{projectId}/code/dependencies",
+    "POST /api/org/{orgId}/projects/{projectId}/code/restore", "POST /api/org/{orgId}/projects/{projectId}/code/rollback",
     "POST /api/org/{orgId}/projects/{projectId}/memory/import", "PATCH /api/org/{orgId}/users/{userId}",
 ]
 checks.positive_data_acceptance.enabled = false

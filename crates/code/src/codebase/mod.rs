@@ -10,9 +10,11 @@
 //! | `read`, `write` | one file |
 //! | `search` | hits with their snippets |
 //! | `past` | versions and commits in one list |
+//! | `people` | the tree, old contents, who wrote each line, undoing |
 
 mod background;
 mod past;
+mod people;
 mod place;
 mod read;
 mod search;
@@ -30,12 +32,13 @@ use tokio::sync::Notify;
 
 use crate::find::VectorPack;
 use crate::history::History;
-use crate::index::{CodeIndexes, Coverage, ProjectIndex, Snapshot};
+use crate::index::{CodeIndexes, Coverage, Following, ProjectIndex, Snapshot};
 use crate::path::CodePath;
 use place::{Place, Told};
 
 pub use background::CodeFigures;
 pub use past::{PastChange, PastFilter, PastPage, Pasts};
+pub use people::{FileBlame, LineOrigin, Origin, TreeEntry, TreePage, language_of};
 pub use read::{FileContent, FileRead, SimilarFile};
 pub use search::{CodeHit, HybridQuery, HybridResults, SemanticQuery, SemanticResults, Signals};
 pub use write::{ChangedSymbols, Edit, Edited};
@@ -89,6 +92,11 @@ impl Codebases {
         };
         let sink = Told { finder: Arc::clone(&place.finder), waiting: Arc::clone(&self.waiting) };
         let index = self.indexes.project(key.0, project, || Ok(place.parts(sink)))?;
+        // Where nothing reports changes, questions make the index look for them.
+        let coverage = index.coverage();
+        if coverage.is_complete && !coverage.is_fresh && coverage.following == Following::Listings {
+            index.ask_to_reconcile();
+        }
         Ok(Codebase { rows, project, clock: self.config.clock.clone(), place, index })
     }
 

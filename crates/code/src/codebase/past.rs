@@ -1,10 +1,11 @@
 //! What happened to files: versions of this server and commits of the repository in one list, newest first.
 //!
-//! Both are ordered by time and then by id, so a page continues in both after the last change of the page before.
+//! Both are ordered by time. At the same time, versions come before commits, and commits are in the order of the log. So a page continues
+//! in both after the last change of the page before.
 
 use std::cmp::Reverse;
 
-use base::{Cursor, Error, Page, PageRequest, Result, Timestamp};
+use base::{Cursor, Error, FileVersionId, Page, PageRequest, Result, Timestamp};
 use sha2::{Digest as _, Sha256 as Digest};
 use store::OrgStore;
 use syntax::Language;
@@ -26,6 +27,8 @@ const DIFF_CHARS_MAX: usize = 20_000;
 pub struct PastFilter {
     /// Only of this file.
     pub path: Option<CodePath>,
+    /// Only writes of this session.
+    pub session: Option<String>,
     /// Only changes of this definition in the file: `Class.method`.
     pub symbol: Option<String>,
     /// Only from this time on.
@@ -36,6 +39,13 @@ pub struct PastFilter {
     pub types: Vec<ChangeType>,
     /// Whether to include diffs.
     pub diffs: bool,
+}
+
+impl PastFilter {
+    /// Whether changes of every time and type are asked for.
+    pub fn is_open(&self) -> bool {
+        self.since.is_none() && self.until.is_none() && self.types.is_empty()
+    }
 }
 
 /// A change of a file.
@@ -86,26 +96,42 @@ pub struct Pasts {
 impl<R: AsRef<OrgStore> + Clone + Send + Sync + 'static> Codebase<R> {
     /// A page of changes.
     pub async fn past(self: &Codebase<R>, filter: &PastFilter, page: &PageRequest) -> Result<Pasts> {
+        let mut asked_for = filter.clone();
+        if let Some(path) = &filter.path {
+            asked_for.path = Some(self.place.files.real(path).await?);
+        }
+        if filter.symbol.is_some() {
+            asked_for.types.clear();
+        }
         let rows = if filter.symbol.is_some() { LOOKED_MAX } else { page.rows };
         let wanted = rows.saturating_add(1);
         let asked = HistoryFilter {
-            within: filter.path.clone().map(Within::File),
+            within: asked_for.path.clone().map(Within::File),
             from: filter.since,
             until: filter.until,
-            changes: filter.types.clone(),
+            changes: asked_for.types.clone(),
             agent: None,
-            session: None,
+            session: filter.session.clone(),
         };
-        let versions = self.history().list(&asked, &PageRequest { rows: wanted, after: page.after.clone() }).await?;
+        // Versions come before commits of the same time.
+        let after = page.after.clone().map(|after| match FileVersionId::parse(&after.id) {
+            Some(_) => after,
+            None => Cursor { id: String::new(), ..after },
+        });
+        let versions = self.history().list(&asked, &PageRequest { rows: wanted, after }).await?;
         let mut changes: Vec<PastChange> = versions.items.into_iter().map(PastChange::of_version).collect();
-        let (commits, is_partial) = self.commits(filter.clone(), page.after.clone(), wanted as usize).await?;
+        let (commits, is_partial) = match filter.session {
+            Some(_) => (Vec::new(), false),
+            None => self.commits(asked_for, page.after.clone(), wanted as usize).await?,
+        };
         changes.extend(commits);
-        changes.sort_by_key(|change| Reverse((change.time, change.order.clone())));
+        // The sort keeps the order of the log where commits have the same time.
+        changes.sort_by_key(|change| Reverse(change.time));
         if let Some(symbol) = &filter.symbol {
             changes = self.of_symbol(symbol, changes).await?;
+            changes.retain(|change| filter.types.is_empty() || filter.types.contains(&change.change));
         }
-        let cursor_of = |change: &PastChange| Cursor { created_at: change.time, id: change.order.clone() };
-        let mut listed = Page::from_rows(changes, page.rows, cursor_of);
+        let mut listed = Page::from_rows(changes, page.rows, PastChange::cursor);
         if filter.diffs {
             for change in &mut listed.items {
                 change.diff = self.diff_of(change).await?;
@@ -119,15 +145,22 @@ impl<R: AsRef<OrgStore> + Clone + Send + Sync + 'static> Codebase<R> {
         let place = std::sync::Arc::clone(&self.place);
         let work = move || -> Result<(Vec<PastChange>, bool)> {
             let Some(repository) = place.repository() else { return Ok((Vec::new(), false)) };
-            let is_next = |change: &PastChange| match &after {
+            // Changes of the same time as the last one of the page before are skipped up to that one.
+            let mut is_behind = after.as_ref().is_none_or(|after| FileVersionId::parse(&after.id).is_some());
+            let mut is_next = |change: &PastChange| match &after {
                 None => true,
-                Some(after) => (change.time, change.order.as_str()) < (after.created_at, after.id.as_str()),
+                Some(after) if change.time == after.created_at => {
+                    let was_behind = is_behind;
+                    is_behind |= change.order == after.id;
+                    was_behind
+                }
+                Some(after) => change.time < after.created_at,
             };
-            let is_wanted = |change: &PastChange| {
+            let mut is_wanted = |change: &PastChange| {
                 filter.since.is_none_or(|since| change.time >= since)
                     && filter.until.is_none_or(|until| change.time < until)
-                    && (filter.types.is_empty() || filter.types.contains(&change.change))
                     && is_next(change)
+                    && (filter.types.is_empty() || filter.types.contains(&change.change))
             };
             let until = [filter.until, after.as_ref().map(|after| after.created_at)].into_iter().flatten().min();
             let (mut found, mut cursor, mut is_partial) = (Vec::new(), None, false);
@@ -138,7 +171,7 @@ impl<R: AsRef<OrgStore> + Clone + Send + Sync + 'static> Codebase<R> {
                 };
                 is_partial |= partial;
                 let is_over = commits.last().is_some_and(|last| filter.since.is_some_and(|since| last.time < since));
-                found.extend(commits.into_iter().flat_map(PastChange::of_commit).filter(&is_wanted));
+                found.extend(commits.into_iter().flat_map(PastChange::of_commit).filter(&mut is_wanted));
                 cursor = next;
                 // One commit more than needed: the changes of a commit are not sorted like the list.
                 if cursor.is_none() || is_over || found.len() > wanted {
@@ -151,7 +184,7 @@ impl<R: AsRef<OrgStore> + Clone + Send + Sync + 'static> Codebase<R> {
     }
 
     /// The unified diff of a change.
-    async fn diff_of(&self, change: &PastChange) -> Result<Option<String>> {
+    pub async fn diff_of(&self, change: &PastChange) -> Result<Option<String>> {
         if let Some(version) = &change.version {
             return Ok(match self.history().diff(version, DIFF_CHARS_MAX).await? {
                 Diff::Text { text, is_cut } => Some(shortened(text, is_cut)),
@@ -208,7 +241,13 @@ impl<R: AsRef<OrgStore> + Clone + Send + Sync + 'static> Codebase<R> {
 }
 
 impl PastChange {
-    fn of_version(version: Version) -> Self {
+    /// Where the page after this change starts.
+    pub fn cursor(&self) -> Cursor {
+        Cursor { created_at: self.time, id: self.order.clone() }
+    }
+
+    /// The change that a version is.
+    pub fn of_version(version: Version) -> Self {
         Self {
             id: version.id.to_string(),
             entity: version.path.as_str().to_owned(),

@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
+use base::Result;
 use base::limits::CODE_FILE_BYTES_MAX;
-use base::{Kind, Result};
 use store::{Change, OrgStore};
 use syntax::Language;
 
@@ -90,11 +90,8 @@ impl<R: AsRef<OrgStore> + Clone> Codebase<R> {
         let (index, path) = (Arc::clone(&self.index), path.clone());
         let work = move || {
             index.refresh(path.as_str());
-            match index.snapshot().dependencies(path.as_str()) {
-                Ok(found) => Ok(Some(found)),
-                Err(error) if error.kind() == Kind::NotFound => Ok(None),
-                Err(error) => Err(error),
-            }
+            let snapshot = index.snapshot();
+            snapshot.file_number(path.as_str()).map(|_| snapshot.dependencies(path.as_str())).transpose()
         };
         store::compute(self.rows().org(), work).await?
     }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-use base::limits::CODE_AFFECTED_MAX;
+use base::limits::{CODE_AFFECTED_MAX, CODE_FILE_BYTES_MAX};
 use base::{Author, Error, Kind, Result};
 use store::Change;
 use syntax::{Language, Outline};
@@ -82,6 +82,10 @@ impl Codebase<Change> {
     /// `syntax_error` with `line`, `column` and `errors` if the text adds syntax errors; `conflict` if the file changed since it was seen.
     pub async fn write(&self, author: &Author, edit: Edit) -> Result<Edited> {
         let Edit { path, content, reason, label, expected, keeps_content, checks_syntax, updates_index } = edit;
+        if content.len() > CODE_FILE_BYTES_MAX {
+            let words = format!("the text has {} bytes; the limit is {CODE_FILE_BYTES_MAX}; split the file", content.len());
+            return Err(Error::new(Kind::TooLarge, words).with("bytes", content.len()).with("limit", CODE_FILE_BYTES_MAX));
+        }
         let text: Arc<str> = content.into();
         let checked = (path.clone(), Arc::clone(&text));
         let check = move |before: Option<&[u8]>| match checks_syntax {

@@ -50,7 +50,7 @@ impl Files {
         match self {
             Self::Disk(root) => {
                 let (root, path) = (Arc::clone(root), path.clone());
-                on_disk(move || root.read(&path, bytes_max)).await
+                on_disk(move || root.check().and_then(|()| root.read(&path, bytes_max))).await
             }
             Self::Rows => rows::read(rows, project, path, bytes_max).await,
         }

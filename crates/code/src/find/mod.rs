@@ -19,7 +19,7 @@ mod calibration;
 mod catalogue;
 mod cut;
 mod embed;
-pub(crate) mod evaluation;
+pub mod evaluation;
 mod finder;
 mod group;
 mod identifier;

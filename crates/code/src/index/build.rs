@@ -67,6 +67,10 @@ impl ProjectIndex {
         let stamp = self.files.stamp(path);
         let known = self.lock_state().table.at(path).map(|file| (file.stamp, file.is_settled));
         if known.map(|(stamp, _)| stamp) == stamp && known.is_none_or(|(_, is_settled)| is_settled) {
+            // The builder may have read the file and not published it yet.
+            if self.snapshot().at(path).map(|(_, file)| file.stamp) != stamp {
+                self.publish(&self.lock_state());
+            }
             return false;
         }
         let is_listed = known.is_some() || self.is_listed(path);

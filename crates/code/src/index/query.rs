@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeSet, HashMap};
 
-use base::{Error, Result, near};
+use base::{Error, Kind, Result, near};
 use graph::{Direction, Graph, Node};
 
 use super::answers::{Analysis, Analyzed, Dependencies, Edge, FarFile, Overview, SymbolInfo};
@@ -222,7 +222,11 @@ impl Snapshot {
 
     /// The file of a path, or an error that names similar ones.
     pub(crate) fn known_file(&self, path: &str, parameter: &str) -> Result<(FileNumber, &IndexedFile)> {
-        self.at(path).ok_or_else(|| self.unknown(path, parameter))
+        self.at(path).ok_or_else(|| {
+            let unknown = self.unknown(path, parameter);
+            let similar = unknown.data().get("similar").cloned().unwrap_or_default();
+            Error::new(Kind::NotFound, unknown.message().to_owned()).with("missing", "file").with("similar", similar)
+        })
     }
 
     /// The error for something that is not in the index.

@@ -5,9 +5,10 @@ use std::ops::Deref;
 
 use axum::extract::FromRequestParts;
 use base::{EventKind, ProjectId, Timestamp};
+use code::Codebase;
 use guard::Event;
 use http::request::Parts;
-use knowledge::{KnowledgeGraph, Memory};
+use knowledge::{Decisions, KnowledgeGraph, Memory};
 use serde::Deserialize;
 use store::Change;
 use utoipa::openapi::path::{Parameter, ParameterIn};
@@ -26,6 +27,8 @@ use crate::state::Shared;
 pub(super) struct InProject<R> {
     access: Admitted<R>,
     project: ProjectId,
+    /// The project's directory, if it has one.
+    root: Option<String>,
 }
 
 impl<R> InProject<R> {
@@ -52,6 +55,21 @@ impl<R> InProject<R> {
     /// The project's knowledge graph, for changes. The first change writes `event` to the audit trail.
     pub(super) fn changing_graph(&self, event: Event) -> KnowledgeGraph<Change> {
         KnowledgeGraph::new(self.change_as(event), self.project, self.clock().clone())
+    }
+
+    /// The project's decisions, for reading.
+    pub(super) fn decisions(&self) -> Decisions {
+        Decisions::new(self.rows().clone(), self.project, self.clock().clone())
+    }
+
+    /// The project's code, for reading.
+    pub(super) async fn code(&self, state: &Shared) -> Result<Codebase> {
+        Ok(state.services.code.of(self.rows().clone(), self.project, self.root.as_deref()).await?)
+    }
+
+    /// The project's code, for changes. The first change writes `event` to the audit trail.
+    pub(super) async fn changing_code(&self, state: &Shared, event: Event) -> Result<Codebase<Change>> {
+        Ok(state.services.code.of(self.change_as(event), self.project, self.root.as_deref()).await?)
     }
 
     /// The event for a rollback of an agent or a session.
@@ -129,8 +147,8 @@ impl<R: Right> FromRequestParts<Shared> for InProject<R> {
     async fn from_request_parts(parts: &mut Parts, state: &Shared) -> Result<Self> {
         let access = Admitted::<R>::from_request_parts(parts, state).await?;
         let Id(project) = Id::from_request_parts(parts, state).await?;
-        access.projects().get(&project).await?.ok_or_else(no_such::<ProjectId>)?;
-        Ok(Self { access, project })
+        let found = access.projects().get(&project).await?.ok_or_else(no_such::<ProjectId>)?;
+        Ok(Self { access, project, root: found.root })
     }
 }
 

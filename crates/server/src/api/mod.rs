@@ -10,7 +10,9 @@ mod authenticate;
 mod body;
 mod bricks;
 mod client_address;
+mod code;
 mod console;
+mod decisions;
 mod document;
 mod error;
 mod explanation;
@@ -85,6 +87,8 @@ fn described() -> OpenApiRouter<Shared> {
         .merge(memory::routes())
         .merge(graph::routes())
         .merge(graph_changes::routes())
+        .merge(decisions::routes())
+        .merge(code::routes())
         .merge(webhooks::routes())
         .merge(figures::routes())
         .merge(health::routes())

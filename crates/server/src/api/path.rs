@@ -51,6 +51,7 @@ path_ids! {
     base::ObservationId, "observationId", "observation";
     base::TripletId, "tripletId", "triplet";
     base::EntityId, "entityId", "entity";
+    base::DecisionId, "decisionId", "decision";
 }
 
 /// An id in the path.

@@ -55,6 +55,19 @@ scopes! {
     MemoryWrite = "memory:write";
     GraphRead = "graph:read" reads "graph";
     GraphWrite = "graph:write";
+    CodeRead = "code:read" reads "code";
+    CodeWrite = "code:write";
+}
+
+/// The scope `code:read`, for counts that show nothing of the code itself.
+pub(super) struct CodeCounts;
+
+impl Right for CodeCounts {
+    const NEEDS: &'static str = CodeRead::NEEDS;
+
+    fn check(access: &Access) -> base::Result<()> {
+        CodeRead::check(access)
+    }
 }
 
 /// Any credential that may use the management API.

@@ -2,7 +2,7 @@
 
 use std::marker::PhantomData;
 
-use base::limits::{ALLOWLIST_ENTRIES_MAX, GRAPH_HITS_MAX, GRAPH_HOPS_MAX, MEMORY_HITS_MAX, SESSION_TTL_SECONDS_MAX};
+use base::limits::{ALLOWLIST_ENTRIES_MAX, CODE_RESULTS_MAX, GRAPH_HITS_MAX, GRAPH_HOPS_MAX, MEMORY_HITS_MAX, SESSION_TTL_SECONDS_MAX};
 use base::{Scope, ScopeSet, Timestamp};
 use guard::{AgentCover, Cover, Listed, ProjectCover};
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
@@ -43,7 +43,7 @@ macro_rules! ids {
 }
 
 ids!(OrgId, ProjectId, KeyId, SessionId, AgentId, UserId, BrickId, BrickVersionId, KitId, KitVersionId, ObservationId, WebhookId);
-ids!(TripletId, EntityId);
+ids!(TripletId, EntityId, DecisionId, FileVersionId);
 
 /// A time, as RFC 3339.
 #[derive(Clone, Copy, Serialize, Deserialize)]
@@ -97,6 +97,9 @@ numbers! {
     HitCount, u32, 1, MEMORY_HITS_MAX, "the number of hits must be 1 to 200";
     LineNumber, u64, 1, SEQUENCE_MAX, "a line number must be a whole number from 1";
     TripletCount, u32, 1, GRAPH_HITS_MAX, "the number of triplets must be 1 to 100";
+    CodeHitCount, u32, 1, CODE_RESULTS_MAX, "the number of hits must be 1 to 100";
+    HitOffset, u32, 0, 100_000, "an offset must be 0 to 100000";
+    FileVersionNumber, u64, 1, SEQUENCE_MAX, "a version must be a whole number from 1";
     Hops, u32, 0, GRAPH_HOPS_MAX, "the number of hops must be 0 to 4";
     CallsPerMinute, u32, 1, u32::MAX, "a rate must be 1 to 4294967295 calls a minute; to block an agent, disable it";
 }

@@ -71,6 +71,10 @@ words! {
     TaskState of guard::TaskState { Completed, Failed, Refused, Cancelled }
     /// How costs are grouped.
     CostBy of guard::CostGroup { Verb, Agent, Project, Hour }
+    /// What happened to a file.
+    ChangeType of code::ChangeType { Create, Update, Delete, Move, Rename }
+    /// Where a change of a file came from: a write through Toolcrib, an edit on disk, or a commit.
+    ChangeSource of code::ChangeSource { Toolcrib, Disk, Git }
     /// Whether a kit can be published, in one word.
     Badge of kits::Badge { Ready, ReadyWithWarnings, Blocked }
 }

@@ -1,17 +1,21 @@
 //! `query_history`
 
 use std::borrow::Cow;
+use std::fmt::{self, Display, Formatter};
 
 use base::limits::{TOOL_ROWS_DEFAULT, TOOL_ROWS_MAX};
-use base::{Error, Page, PageRequest, Result, Scope, Timestamp};
-use code::{PastChange, PastFilter};
+use base::{
+    Cursor, DecisionId, EntityId, Error, FileVersionId, Kind, ObservationId, Page, PageRequest, Result, Scope, SessionId,
+    Timestamp, TokenId, TripletId,
+};
+use code::{Codebase, PastChange, PastFilter};
 use guard::{Capability, Effect, Spec};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use knowledge::{KnowledgeChange, KnowledgeHistory};
 
-use super::{after, path, time, yes};
+use super::{after, bad_cursor, path, time, yes};
 use crate::reply::{Answer, NOTICE};
 use crate::tool::{Call, Tool};
 
@@ -69,6 +73,10 @@ pub(crate) struct Output {
     notice: Option<&'static str>,
     /// Newest first.
     changes: Vec<Change>,
+    /// Commits may be missing: the clone is shallow, or reading them took too long.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    #[schemars(default)]
+    partial: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
     next_cursor: Option<String>,
 }
@@ -112,59 +120,228 @@ impl Tool for QueryHistory {
     type Output = Output;
 
     async fn call(&self, call: Call<'_>, input: Input) -> Result<Answer<Output>> {
-        let page = PageRequest { rows: input.limit, after: after(input.cursor.as_deref())? };
         let (since, until) = match &input.time_range {
             None => (None, None),
             Some(range) => (time("time_range.start", range.start.as_deref())?, time("time_range.end", range.end.as_deref())?),
         };
         let types = input.change_types.unwrap_or_default();
-        if let Some(id) = input.entity_id.as_deref()
-            && let Some(found) = of_knowledge(&call, id, (since, until), &types, &page).await?
-        {
-            let changes: Vec<Change> =
-                found.items.into_iter().map(|change| Change::of_knowledge(change, input.include_diff)).collect();
-            return Answer::json(Output { notice: Some(NOTICE), changes, next_cursor: found.next.map(|next| next.encode()) });
-        }
+        let knowledge = HistoryOfKnowledge::new(&call, (since, until), &types)?;
         let code = call.code().await?;
         let mut filter = PastFilter { since, until, diffs: input.include_diff, ..PastFilter::default() };
         filter.types = types.into_iter().map(code::ChangeType::from).collect();
-        if let Some(id) = input.entity_id.as_deref() {
-            let (file, symbol) = id.split_once('#').map_or((id, None), |(file, symbol)| (file, Some(symbol.to_owned())));
-            (filter.path, filter.symbol) = (Some(path("entity_id", file)?), symbol);
+        let listed = Listed { code: &code, knowledge, filter, rows: input.limit, cursor: input.cursor };
+        let found = match input.entity_id {
+            None => listed.both(None).await?,
+            Some(id) => listed.of(&id).await?,
+        };
+        let notice = (!found.changes.is_empty()).then_some(NOTICE);
+        let mut changes = found.changes;
+        if !input.include_diff {
+            changes.iter_mut().for_each(|change| change.diff = None);
         }
-        let found = code.past(&filter, &page).await?;
-        if found.page.items.is_empty() && page.after.is_none() {
-            require_known(&code, &filter).await?;
-        }
-        let changes: Vec<Change> = found.page.items.into_iter().map(Change::from).collect();
-        let notice = (!changes.is_empty()).then_some(NOTICE);
-        Answer::json(Output { notice, changes, next_cursor: found.page.next.map(|next| next.encode()) })
+        Answer::json(Output { notice, changes, partial: found.partial, next_cursor: found.next_cursor })
     }
 }
 
-/// The history of something that memory or the graph knows.
-async fn of_knowledge(
-    call: &Call<'_>,
-    id: &str,
-    (since, until): (Option<Timestamp>, Option<Timestamp>),
-    types: &[ChangeType],
-    page: &PageRequest,
-) -> Result<Option<Page<KnowledgeChange>>> {
-    let types: Vec<_> = types.iter().filter_map(|kind| knowledge::ChangeType::parse(kind.word())).collect();
-    let filter = knowledge::HistoryFilter { since, until, types };
-    let history = KnowledgeHistory::new(call.permit.rows().clone(), call.project()?, call.services.clock.clone());
-    history.history_of(id, &filter, page).await
+/// A page of changes.
+#[derive(Default)]
+struct Found {
+    changes: Vec<Change>,
+    partial: bool,
+    next_cursor: Option<String>,
+}
+
+/// What to list, and where from.
+struct Listed<'a> {
+    code: &'a Codebase<guard::Change>,
+    knowledge: HistoryOfKnowledge,
+    filter: PastFilter,
+    rows: u32,
+    cursor: Option<String>,
+}
+
+impl Listed<'_> {
+    /// The history of one thing.
+    async fn of(mut self, id: &str) -> Result<Found> {
+        if let Some(version) = FileVersionId::parse(id) {
+            return self.version(&version).await;
+        }
+        if SessionId::parse(id).is_some() || TokenId::parse(id).is_some() {
+            return self.both(Some(id)).await;
+        }
+        let page = || Ok::<_, Error>(PageRequest { rows: self.rows, after: after(self.cursor.as_deref())? });
+        if is_known_id(id) {
+            let found = self.knowledge.of(id, &page()?).await?.ok_or_else(no_such)?;
+            let next_cursor = found.next.map(|next| next.encode());
+            return Ok(Found { changes: found.items.into_iter().map(Change::from).collect(), partial: false, next_cursor });
+        }
+        let (file, symbol) = id.split_once('#').map_or((id, None), |(file, symbol)| (file, Some(symbol.to_owned())));
+        let page = page()?;
+        (self.filter.path, self.filter.symbol) = (Some(path("entity_id", file)?), symbol);
+        let found = self.code.past(&self.filter, &page).await?;
+        if found.page.items.is_empty() && page.after.is_none() {
+            require_known(self.code, &self.filter).await?;
+        }
+        let next_cursor = found.page.next.map(|next| next.encode());
+        Ok(Found { changes: found.page.items.into_iter().map(Change::from).collect(), partial: found.is_partial, next_cursor })
+    }
+
+    /// One version of a file.
+    async fn version(self, id: &FileVersionId) -> Result<Found> {
+        let version = self.code.history().version(id).await.map_err(|error| match error.kind() {
+            Kind::NotFound => no_such(),
+            _ => error,
+        })?;
+        let mut change = PastChange::of_version(version);
+        change.diff = self.code.diff_of(&change).await?;
+        Ok(Found { changes: vec![Change::from(change)], ..Found::default() })
+    }
+
+    /// What a session, or everyone in the project, wrote: files and knowledge in one list. Each has its own place in the cursor.
+    async fn both(mut self, session: Option<&str>) -> Result<Found> {
+        self.filter.session = session.map(ToOwned::to_owned);
+        let [of_files, of_knowledge] = places(self.cursor.as_deref())?;
+        let page = |after: &Place| PageRequest { rows: self.rows, after: after.cursor.clone() };
+        let files = match of_files.is_over {
+            true => None,
+            false => Some(self.code.past(&self.filter, &page(&of_files)).await?),
+        };
+        let (partial, files) = files.map_or((false, None), |found| (found.is_partial, Some(found.page)));
+        let known = if of_knowledge.is_over { None } else { Some(self.knowledge.written(session, &page(&of_knowledge)).await?) };
+        let is_empty = |page: Option<usize>| page.is_none_or(|rows| rows == 0);
+        let nothing =
+            is_empty(files.as_ref().map(|page| page.items.len())) && is_empty(known.as_ref().map(|page| page.items.len()));
+        if nothing && session.is_some() && self.cursor.is_none() && self.filter.is_open() {
+            return Err(no_such());
+        }
+        let (mut from_files, mut from_knowledge) = (Vec::new(), Vec::new());
+        let (more_files, more_knowledge) =
+            (files.as_ref().is_some_and(|page| page.next.is_some()), known.as_ref().is_some_and(|page| page.next.is_some()));
+        from_files.extend(files.into_iter().flat_map(|page| page.items));
+        from_knowledge.extend(known.into_iter().flat_map(|page| page.items));
+        let (left_files, left_knowledge) = (from_files.len(), from_knowledge.len());
+        let (mut files, mut knowledge) = (from_files.into_iter().peekable(), from_knowledge.into_iter().peekable());
+        let (mut changes, mut last_file, mut taken) = (Vec::new(), None, 0);
+        while changes.len() < self.rows as usize {
+            let is_file = match (files.peek(), knowledge.peek()) {
+                (Some(file), Some(known)) => file.time >= known.time,
+                (Some(_), None) => true,
+                (None, Some(_)) => false,
+                (None, None) => break,
+            };
+            if is_file {
+                changes.extend(files.next().map(|change| {
+                    last_file = Some(change.cursor());
+                    Change::from(change)
+                }));
+            } else {
+                taken += 1;
+                changes.extend(knowledge.next().map(Change::from));
+            }
+        }
+        let of_files = Place {
+            is_over: of_files.is_over || (files.len() == 0 && !more_files) && left_files < self.rows as usize + 1,
+            cursor: last_file.or(of_files.cursor),
+        };
+        let is_over = of_knowledge.is_over || knowledge.len() == 0 && !more_knowledge && left_knowledge == taken;
+        let cursor = match taken {
+            0 => of_knowledge.cursor,
+            _ if is_over => None,
+            _ => {
+                let asked = PageRequest { rows: u32::try_from(taken).unwrap_or(self.rows), after: of_knowledge.cursor };
+                self.knowledge.written(session, &asked).await?.next
+            }
+        };
+        let of_knowledge = Place { is_over: is_over || (taken > 0 && cursor.is_none()), cursor };
+        let is_last = of_files.is_over && of_knowledge.is_over;
+        let next_cursor = (!is_last).then(|| format!("{of_files}~{of_knowledge}"));
+        Ok(Found { changes, partial, next_cursor })
+    }
+}
+
+/// Where one of two lists continues.
+struct Place {
+    is_over: bool,
+    cursor: Option<Cursor>,
+}
+
+impl Display for Place {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        match &self.cursor {
+            _ if self.is_over => f.write_str("end"),
+            Some(cursor) => f.write_str(&cursor.encode()),
+            None => f.write_str("start"),
+        }
+    }
+}
+
+/// The places of files and of knowledge in a cursor.
+fn places(cursor: Option<&str>) -> Result<[Place; 2]> {
+    let place = |text: &str| match text {
+        "end" => Ok(Place { is_over: true, cursor: None }),
+        "start" => Ok(Place { is_over: false, cursor: None }),
+        text => Ok(Place { is_over: false, cursor: after(Some(text))? }),
+    };
+    let (files, knowledge) = cursor.map_or(Some(("start", "start")), |cursor| cursor.split_once('~')).ok_or_else(bad_cursor)?;
+    Ok([place(files)?, place(knowledge)?])
+}
+
+/// Whether an id belongs to something that memory or the graph knows.
+fn is_known_id(id: &str) -> bool {
+    ObservationId::parse(id).is_some()
+        || TripletId::parse(id).is_some()
+        || EntityId::parse(id).is_some()
+        || DecisionId::parse(id).is_some()
+}
+
+/// The history of what memory and the graph know.
+struct HistoryOfKnowledge {
+    history: KnowledgeHistory,
+    filter: knowledge::HistoryFilter,
+    /// Whether no change that can happen to knowledge is asked for.
+    is_left_out: bool,
+}
+
+impl HistoryOfKnowledge {
+    fn new(call: &Call<'_>, (since, until): (Option<Timestamp>, Option<Timestamp>), asked: &[ChangeType]) -> Result<Self> {
+        let types: Vec<_> = asked.iter().filter_map(|kind| knowledge::ChangeType::parse(kind.word())).collect();
+        let is_left_out = types.is_empty() && !asked.is_empty();
+        let history = KnowledgeHistory::new(call.permit.rows().clone(), call.project()?, call.services.clock.clone());
+        Ok(Self { history, filter: knowledge::HistoryFilter { since, until, types }, is_left_out })
+    }
+
+    /// The history of one thing, if this project has it.
+    async fn of(&self, id: &str, page: &PageRequest) -> Result<Option<Page<KnowledgeChange>>> {
+        let found = self.history.history_of(id, &self.filter, page).await?;
+        Ok(found.map(|found| if self.is_left_out { Page { items: Vec::new(), next: None } } else { found }))
+    }
+
+    /// What a session, or everyone, wrote.
+    async fn written(&self, session: Option<&str>, page: &PageRequest) -> Result<Page<KnowledgeChange>> {
+        let nothing = Page { items: Vec::new(), next: None };
+        if self.is_left_out {
+            return Ok(nothing);
+        }
+        match session {
+            None => self.history.history_of_project(&self.filter, page).await,
+            Some(session) => Ok(self.history.history_of(session, &self.filter, page).await?.unwrap_or(nothing)),
+        }
+    }
+}
+
+fn no_such() -> Error {
+    Error::invalid("entity_id", "no file, version, decision, observation, entity, triplet or session of this project has this id")
 }
 
 /// An id that nothing has is refused, the same way whether it belongs to someone else or to nobody.
-async fn require_known(code: &code::Codebase<guard::Change>, filter: &PastFilter) -> Result<()> {
+async fn require_known(code: &Codebase<guard::Change>, filter: &PastFilter) -> Result<()> {
     let Some(path) = &filter.path else { return Ok(()) };
-    let narrowed = filter.since.is_some() || filter.until.is_some() || !filter.types.is_empty() || filter.symbol.is_some();
+    let narrowed = !filter.is_open() || filter.symbol.is_some();
     let exists = !matches!(code.read(path).await?.content, code::FileContent::Missing);
     if exists || narrowed || code.history().newest_version(path).await?.is_some() {
         return Ok(());
     }
-    Err(Error::invalid("entity_id", "no file, decision, observation, entity, triplet or session of this project has this id"))
+    Err(no_such())
 }
 
 impl ChangeType {
@@ -185,8 +362,8 @@ impl From<ChangeType> for code::ChangeType {
     }
 }
 
-impl Change {
-    fn of_knowledge(change: KnowledgeChange, diffs: bool) -> Self {
+impl From<KnowledgeChange> for Change {
+    fn from(change: KnowledgeChange) -> Self {
         Self {
             id: change.id,
             entity_id: change.entity_id,
@@ -197,7 +374,7 @@ impl Change {
             reason: change.reason,
             source: "toolcrib",
             from: None,
-            diff: change.detail.filter(|_| diffs),
+            diff: change.detail,
         }
     }
 }

@@ -108,6 +108,8 @@ struct Dependencies {
     exports: Vec<String>,
     /// Files that import the file.
     imported_by: Vec<String>,
+    /// Whether every file of the project is indexed. While it is not, imports may lead nowhere and importers may be missing.
+    complete: bool,
 }
 
 impl Tool for ReadCode {
@@ -133,7 +135,10 @@ impl Tool for ReadCode {
         let is_there = !matches!(file.content, FileContent::Missing);
         let version = if file.sha256.is_some() { code.notice(&file).await? } else { 0 };
         let dependencies = match input.include_dependencies && is_there {
-            true => code.dependencies(&file.path).await?.map(Dependencies::from),
+            true => {
+                let complete = code.coverage().index.is_complete;
+                code.dependencies(&file.path).await?.map(|found| Dependencies { complete, ..Dependencies::from(found) })
+            }
             false => None,
         };
         let semantic_context = match input.include_semantic_context && is_there {
@@ -182,7 +187,7 @@ impl From<code::Dependencies> for Dependencies {
     fn from(found: code::Dependencies) -> Self {
         let mut imports: Vec<String> = found.imports.into_iter().map(|edge| edge.to).collect();
         imports.dedup();
-        Self { imports, exports: found.exports, imported_by: found.imported_by }
+        Self { imports, exports: found.exports, imported_by: found.imported_by, complete: false }
     }
 }
 

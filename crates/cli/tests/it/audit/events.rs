@@ -95,7 +95,8 @@ both_engines! {
         // These routes belong to no org, or record a login.
         let silent = ["/api/agents/authenticate", "/api/console/login", "/api/console/logout", "/api/orgs"];
         // These routes only ask.
-        let questions = ["/api/audit/verify", "/policy/check", "/policy/explain", "/memory/search", "/graph/search"];
+        let questions =
+            ["/api/audit/verify", "/policy/check", "/policy/explain", "/memory/search", "/graph/search", "/code/search", "/code/index"];
         for (index, row) in ROUTES.iter().filter(|row| row.changes()).enumerate() {
             if silent.contains(&row.path) || questions.iter().any(|question| row.path.ends_with(question)) {
                 continue;

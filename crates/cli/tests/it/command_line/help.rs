@@ -62,9 +62,13 @@ async fn every_command_has_help_and_valid_examples() {
         "user add",
         "kit show",
         "graph merge",
+        "code restore",
+        "decision list",
+        "index",
         "policy explain",
         "audit verify",
         "bench doors",
+        "bench code",
     ] {
         assert!(paths.contains(&known), "{known} is not found from `toolcrib --help`");
     }

@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 use serde_json::{Value, json};
 
-use super::SCRIBE;
+use super::{FILE, SCRIBE};
 use crate::support::{Session, Tenant};
 
 /// The ids of one org's things.
@@ -22,6 +22,7 @@ pub(crate) struct Things {
     pub(crate) audit_key: String,
     pub(crate) webhook: String,
     pub(crate) observation: String,
+    pub(crate) decision: String,
     /// A triplet in the tenant's first project.
     pub(crate) fact: String,
     /// A triplet of the project, an entity, and another entity that is merged into a third.
@@ -63,6 +64,9 @@ impl Things {
         let scribe = tenant.session_with(scribe).await;
         let noted = scribe.call("af_memory_remember", noted).await.result();
         let observation = text(&noted["structuredContent"]["id"]);
+        let decided = json!({"decision": format!("{name} stays"), "reasoning": "it was here first"});
+        let decided = scribe.call("record_decision", decided).await.result();
+        write_twice(&scribe, name).await;
         let (triplet, entity, merged) = state_facts(tenant, &scribe, &text(&project["project"]["id"])).await;
         let fact = json!({"source": {"name": name}, "relationship": "was", "target": {"name": "here"}});
         let stated = session.call("graph_ingest", json!({"triplets": [fact]})).await.result();
@@ -95,6 +99,7 @@ impl Things {
             audit_key: text(&keys["keys"].as_array().unwrap().last().unwrap()["kid"]),
             webhook: text(&webhook["id"]),
             observation,
+            decision: text(&decided["structuredContent"]["decision_id"]),
             fact: text(&stated["structuredContent"]["tripletIds"][0]),
             triplet,
             entity,
@@ -120,6 +125,7 @@ impl Things {
             audit_key: "A".repeat(43),
             webhook: id("whk"),
             observation: id("obs"),
+            decision: id("dec"),
             fact: id("tri"),
             triplet: id("tri"),
             entity: id("ent"),
@@ -129,11 +135,11 @@ impl Things {
     }
 
     /// The ids that another org must not see.
-    pub(crate) fn ids(&self) -> [&String; 14] {
+    pub(crate) fn ids(&self) -> [&String; 15] {
         let Self {
-            org, project, key, session, agent, user, brick, kit, webhook, observation, fact, triplet, entity, merged, ..
+            org, project, key, session, agent, user, brick, kit, webhook, observation, decision, fact, triplet, entity, merged, ..
         } = self;
-        [org, project, key, session, agent, user, brick, kit, webhook, observation, fact, triplet, entity, merged]
+        [org, project, key, session, agent, user, brick, kit, webhook, observation, decision, fact, triplet, entity, merged]
     }
 
     /// The path with its parameters replaced by these ids.
@@ -153,6 +159,7 @@ impl Things {
             ("{kid}", &self.audit_key),
             ("{webhookId}", &self.webhook),
             ("{observationId}", &self.observation),
+            ("{decisionId}", &self.decision),
             ("{tripletId}", &self.triplet),
             ("{entityId}/split", &split),
             ("{entityId}", &self.entity),
@@ -160,7 +167,16 @@ impl Things {
         ];
         let filled = parameters.iter().fold(path.to_owned(), |path, (name, id)| path.replace(name, id));
         assert!(!filled.contains('{'), "{path} has an unknown parameter");
-        filled
+        let is_about_a_file = ["/code/file", "/code/symbols", "/code/blame", "/code/dependencies"].iter().any(|end| path.ends_with(end));
+        if is_about_a_file { format!("{filled}?path={FILE}") } else { filled }
+    }
+}
+
+/// Writes a file twice, so that its first version can be restored.
+async fn write_twice(scribe: &Session<'_>, name: &str) {
+    for number in 1..=2 {
+        let content = format!("def was_here():\n    return {name:?}, {number}\n");
+        scribe.call("write_code", json!({"path": FILE, "content": content, "reason": "someone has to"})).await.result();
     }
 }
 

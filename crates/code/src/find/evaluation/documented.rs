@@ -7,6 +7,7 @@ use syntax::{Bounds, Definition, DefinitionKind, Language, Outline};
 use super::super::cut::{passages, symbol};
 use super::super::passage::{Passage, beginning};
 use super::{EvaluationQuestion, EvaluationSet, Unit};
+use crate::PARSE_BOUNDS;
 
 /// Comments with fewer words say too little.
 const WORDS_MIN: usize = 5;
@@ -14,16 +15,15 @@ const WORDS_MIN: usize = 5;
 const LINES_MIN: usize = 4;
 /// The length of a question in bytes.
 const QUESTION_BYTES: usize = 300;
-/// Generous bounds: the files are chosen by whoever runs the evaluation.
+/// More than the index has, so that whole comments are removed.
 const BOUNDS: Bounds = Bounds { bytes_max: 4 * 1024 * 1024, parse_ms_max: 10_000, items_max: 100_000, text_chars_max: 100_000 };
 
-/// Makes a set of files with paths and texts. At most `count` questions are chosen; the choice depends only on the comments and on
-/// `seed`.
-pub(crate) fn documented(files: Vec<(String, String)>, count: usize, seed: u64) -> EvaluationSet {
+/// Makes a set of files with paths and texts.
+pub(super) fn documented(files: Vec<(String, String)>) -> EvaluationSet {
     let mut answers: BTreeMap<String, HashSet<String>> = BTreeMap::new();
     let mut indexed = Vec::with_capacity(files.len());
     for (path, text) in files {
-        let outline = outline_of(&path, &text).map(|(_, outline)| outline).unwrap_or_default();
+        let outline = outline_of(&path, &text, &BOUNDS).map(|(_, outline)| outline).unwrap_or_default();
         let (bare, removed) = without_docs(&text, &outline);
         let passages = passages_of(&path, &bare);
         let symbols: HashSet<&str> = passages.iter().filter_map(|passage| passage.symbol.as_deref()).collect();
@@ -36,22 +36,19 @@ pub(crate) fn documented(files: Vec<(String, String)>, count: usize, seed: u64) 
         }
         indexed.push((path, passages));
     }
-    let mut questions: Vec<EvaluationQuestion> =
-        answers.into_iter().map(|(text, relevant)| EvaluationQuestion { text, relevant }).collect();
-    shuffle(&mut questions, seed);
-    questions.truncate(count);
-    EvaluationSet { files: indexed, questions, unit: Unit::Symbol, links: Vec::new() }
+    let questions = answers.into_iter().map(|(text, relevant)| EvaluationQuestion { text, relevant }).collect();
+    EvaluationSet { files: indexed, questions, unit: Unit::Symbol }
 }
 
 /// Cuts a text as the index does.
-pub(crate) fn passages_of(path: &str, text: &str) -> Vec<Passage> {
-    let (language, outline) = outline_of(path, text).unzip();
+pub(super) fn passages_of(path: &str, text: &str) -> Vec<Passage> {
+    let (language, outline) = outline_of(path, text, &PARSE_BOUNDS).unzip();
     passages(path, text, language, outline.as_ref(), None)
 }
 
-fn outline_of(path: &str, text: &str) -> Option<(Language, Outline)> {
+fn outline_of(path: &str, text: &str, bounds: &Bounds) -> Option<(Language, Outline)> {
     let language = Language::of(path, text)?;
-    Some((language, syntax::outline(language, text, &BOUNDS).ok()?))
+    Some((language, syntax::outline(language, text, bounds).ok()?))
 }
 
 /// The first paragraph of the comment, if it can be a question.
@@ -104,16 +101,6 @@ fn plain(line: &str) -> String {
     inner.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-fn shuffle<T>(items: &mut [T], seed: u64) {
-    let mut state = seed.max(1);
-    for last in (1..items.len()).rev() {
-        state ^= state << 13;
-        state ^= state >> 7;
-        state ^= state << 17;
-        items.swap(last, (state % (last as u64 + 1)) as usize);
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -124,7 +111,7 @@ mod tests {
     #[test]
     fn comments_become_questions_and_leave_the_text() {
         let files = vec![("store.py".to_owned(), PYTHON.to_owned()), ("count.rs".to_owned(), RUST.to_owned())];
-        let set = documented(files, 10, 1);
+        let set = documented(files);
         let mut found: Vec<_> = set.questions.iter().map(|one| (one.text.as_str(), one.relevant.clone())).collect();
         found.sort_by_key(|(text, _)| *text);
         let names = |name: &str| HashSet::from([name.to_owned()]);
@@ -142,18 +129,5 @@ mod tests {
         let has = |file: usize, text: &str| set.files[file].1.iter().any(|passage| passage.text.contains(text));
         assert!(has(0, "self.rows.remove(row)") && has(1, "Splits at"));
         assert!(set.files[0].1.iter().any(|passage| passage.symbol.as_deref() == Some("Store.drop")));
-    }
-
-    #[test]
-    fn the_choice_follows_from_the_seed() {
-        let order = |seed: u64| {
-            let mut items: Vec<u32> = (0..50).collect();
-            shuffle(&mut items, seed);
-            items
-        };
-        assert!(order(1) == order(1) && order(1) != order(2));
-        let mut sorted = order(3);
-        sorted.sort_unstable();
-        assert_eq!(sorted, (0..50).collect::<Vec<_>>());
     }
 }

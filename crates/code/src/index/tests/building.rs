@@ -3,8 +3,8 @@
 use std::sync::Mutex;
 
 use super::super::file::FileState;
-use crate::find::{Passage, PassageSink};
 use super::*;
+use crate::find::{Passage, PassageSink};
 
 fn project(root: &Path, files: usize) {
     for file in 0..files {
