@@ -195,7 +195,7 @@ async fn a_read_only_root_is_read_and_not_written() {
     assert_eq!(workspace.read("shop/money.py").await["content"], MONEY);
     for path in ["shop/money.py", "new.py", "new/folder.py"] {
         let error = workspace.refused("write_code", edit(path, "x = 1\n")).await;
-        assert_eq!((gist(&error).0, gist(&error).1), ("unavailable", -32000), "{path}: {error}");
+        assert_eq!((gist(&error).0, gist(&error).1), ("conflict", -32000), "{path}: {error}");
         let changes = workspace.session.call("query_history", json!({"entity_id": path})).await;
         assert!(!changes.text.contains("toolcrib"), "a write that failed is not in the history: {}", changes.text);
     }
