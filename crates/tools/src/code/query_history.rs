@@ -4,8 +4,7 @@ use std::borrow::Cow;
 
 use base::limits::{TOOL_ROWS_DEFAULT, TOOL_ROWS_MAX};
 use base::{
-    DecisionId, EntityId, Error, FileVersionId, Kind, ObservationId, PageRequest, Result, Scope, SessionId,
-    TokenId, TripletId,
+    DecisionId, EntityId, Error, FileVersionId, Kind, ObservationId, PageRequest, Result, Scope, SessionId, TokenId, TripletId,
 };
 use code::{Codebase, PastChange, PastFilter};
 use guard::{Capability, Effect, Spec};

@@ -45,7 +45,11 @@ pub(super) struct HistoryOfKnowledge {
 }
 
 impl HistoryOfKnowledge {
-    pub(super) fn new(call: &Call<'_>, (since, until): (Option<Timestamp>, Option<Timestamp>), asked: &[ChangeType]) -> Result<Self> {
+    pub(super) fn new(
+        call: &Call<'_>,
+        (since, until): (Option<Timestamp>, Option<Timestamp>),
+        asked: &[ChangeType],
+    ) -> Result<Self> {
         let types: Vec<_> = asked.iter().filter_map(|kind| knowledge::ChangeType::parse(kind.word())).collect();
         let is_left_out = types.is_empty() && !asked.is_empty();
         let history = KnowledgeHistory::new(call.permit.rows().clone(), call.project()?, call.services.clock.clone());
