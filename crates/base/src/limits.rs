@@ -304,18 +304,6 @@ pub const REPORT_ROWS_MAX: u32 = 100_000;
 pub const REPORT_COMPARED_MAX: i64 = 2_000;
 /// Groups of near duplicates in a report.
 pub const REPORT_GROUPS_MAX: usize = 10;
-/// Longest text of a decision. Reasons belong into its reasoning.
-pub const DECISION_CHARS_MAX: usize = 10_000;
-/// Longest reasoning of a decision, about fifteen pages. With everything else it fits into an observation.
-pub const DECISION_REASONING_CHARS_MAX: usize = 50_000;
-/// Alternatives of one decision.
-pub const DECISION_ALTERNATIVES_MAX: usize = 50;
-/// Longest alternative of a decision.
-pub const DECISION_ALTERNATIVE_CHARS_MAX: usize = 500;
-/// Largest context of a decision as JSON.
-pub const DECISION_CONTEXT_BYTES_MAX: usize = 64 * 1024;
-/// Decisions that are searched for a text in one page. A longer search continues on the next page.
-pub const DECISIONS_LOOK_MAX: usize = 5_000;
 /// Hits of a search in memory or the graph when the caller sets no limit.
 pub const HITS_DEFAULT: u32 = 10;
 /// Most hits of a memory search on the management API.

@@ -120,11 +120,11 @@ async fn structure(options: &CodeOptions, folder: &Path, source: &Path, made: &R
     let with = bench.process.resident_bytes()? as f64;
 
     let mut began = Instant::now();
-    let mut note_start = async |_: &Path, _: &str| {
+    let note_start = async |_: &Path, _: &str| {
         began = Instant::now();
         Ok(())
     };
-    let bench = bench.restarted_after(&options.binary, &folder, &mut note_start).await?;
+    let bench = bench.restarted_after(&options.binary, &folder, note_start).await?;
     let started = began.elapsed().as_secs_f64();
     let seen = complete(&bench, &door).await?;
     let seconds = began.elapsed().as_secs_f64();

@@ -1,4 +1,4 @@
-//! Limits of a project's code.
+//! Limits of a project's code and decisions.
 
 /// Largest text of a file that the code tools read or write. An answer holds it once more as JSON.
 pub const CODE_FILE_BYTES_MAX: usize = 4 * 1024 * 1024;
@@ -32,3 +32,15 @@ pub const CODE_RESULTS_MAX: u32 = 100;
 pub const CODE_SNIPPET_LINES_MAX: usize = 12;
 /// Longest time to look back in a code search or in `get_context`: ten years.
 pub const CODE_WINDOW_MS_MAX: i64 = 3_650 * 24 * 60 * 60 * 1_000;
+/// Longest text of a decision. Reasons belong into its reasoning.
+pub const DECISION_CHARS_MAX: usize = 10_000;
+/// Longest reasoning of a decision, about fifteen pages. With everything else it fits into an observation.
+pub const DECISION_REASONING_CHARS_MAX: usize = 50_000;
+/// Alternatives of one decision.
+pub const DECISION_ALTERNATIVES_MAX: usize = 50;
+/// Longest alternative of a decision.
+pub const DECISION_ALTERNATIVE_CHARS_MAX: usize = 500;
+/// Largest context of a decision as JSON.
+pub const DECISION_CONTEXT_BYTES_MAX: usize = 64 * 1024;
+/// Decisions that are searched for a text in one page. A longer search continues on the next page.
+pub const DECISIONS_LOOK_MAX: usize = 5_000;

@@ -124,7 +124,7 @@ both_engines! {
         let drafts = ["bricks.create_draft", "bricks.list", "kits.create_draft", "kits.list", "kits.get"];
         let memory = ["af_memory_remember", "af_memory_recall"];
         let graph = ["graph_query", "graph_neighbors", "graph_path", "graph_ingest", "graph_improve"];
-        let code = ["record_decision", "get_performance_metrics"];
+        let code = ["write_code", "query_history", "get_context", "record_decision", "get_performance_metrics"];
         assert_eq!(names, [&drafts[..], &memory, &graph, &code].concat());
         for tool in tools {
             for member in ["title", "description", "inputSchema", "outputSchema", "annotations"] {
@@ -140,13 +140,14 @@ both_engines! {
     async fn tool_annotations_match_their_effects(engine: Engine) {
         let crib = Crib::start(engine).await;
         let listed = crib.tenant().await.session().await.rpc(&request(1, "tools/list", json!({}))).await.result();
-        let changing =
-            ["af_memory_remember", "bricks.create_draft", "graph_improve", "graph_ingest", "kits.create_draft", "record_decision"];
-        let adds_each_time = ["bricks.create_draft", "kits.create_draft", "record_decision"];
+        let changing = [
+            "af_memory_remember", "bricks.create_draft", "graph_improve", "graph_ingest", "kits.create_draft", "record_decision", "write_code",
+        ];
+        let adds_each_time = ["bricks.create_draft", "kits.create_draft", "record_decision", "write_code"];
         for tool in listed["tools"].as_array().unwrap() {
             let name = tool["name"].as_str().unwrap();
             let (reads, repeats) = (!changing.contains(&name), !adds_each_time.contains(&name));
-            let hints = json!({"readOnlyHint": reads, "destructiveHint": false, "idempotentHint": repeats, "openWorldHint": false});
+            let hints = json!({"readOnlyHint": reads, "destructiveHint": name == "write_code", "idempotentHint": repeats, "openWorldHint": false});
             assert_eq!(tool["annotations"], hints, "{}", tool["name"]);
         }
     }

@@ -113,7 +113,8 @@ impl<R: AsRef<OrgStore> + Clone> Codebase<R> {
 impl Codebase<Change> {
     /// Records that others changed a file that history follows, and returns its version now. Zero if history does not follow it.
     pub async fn notice(&self, file: &FileRead) -> Result<i64> {
-        if file.version > 0 {
+        let can_tell = file.sha256.is_some() || file.content == FileContent::Missing;
+        if file.version > 0 || !can_tell {
             return Ok(file.version);
         }
         let history = self.history();
@@ -122,6 +123,6 @@ impl Codebase<Change> {
         let before = if known.exists() { Before::Unknown } else { Before::Missing };
         let noticed = Noticed { path: file.path.clone(), moved_from: None, before, after };
         let versions = history.noticed(vec![noticed]).await?;
-        Ok(versions.first().map_or(known.number, |version| version.number))
+        Ok(if file.sha256.is_none() { 0 } else { versions.first().map_or(known.number, |version| version.number) })
     }
 }

@@ -18,6 +18,8 @@ pub(crate) enum Doing {
 pub(crate) fn failure(path: &CodePath, doing: Doing, error: &io::Error) -> Error {
     let path = shown(path.as_str());
     let unavailable = |words: String| Error::new(Kind::Unavailable, words);
+    // Waiting does not help, and the caller must see these words.
+    let forbidden = |words: String| Error::new(Kind::Conflict, words);
     let failed = match Errno::from_io_error(error) {
         Some(Errno::LOOP) => Error::invalid("path", format!("`{path}` is a loop of symbolic links; give the file's own path")),
         Some(Errno::NAMETOOLONG) => Error::invalid("path", format!("`{path}` is too long for the disk; give a shorter path")),
@@ -26,13 +28,13 @@ pub(crate) fn failure(path: &CodePath, doing: Doing, error: &io::Error) -> Error
         }
         Some(Errno::NOTDIR) => Error::invalid("path", format!("a part of `{path}` is a file, not a folder; give another path")),
         Some(Errno::NOSPC | Errno::DQUOT) => {
-            unavailable(format!("the disk is full, so `{path}` was not changed; make room and try again"))
+            forbidden(format!("the disk is full, so `{path}` was not changed; make room and try again"))
         }
-        Some(Errno::ROFS) => unavailable(format!("the disk is read-only, so `{path}` was not changed; ask the operator")),
+        Some(Errno::ROFS) => forbidden(format!("the disk is read-only, so `{path}` was not changed; ask the operator")),
         Some(Errno::ACCESS | Errno::PERM) if doing == Doing::Writing => {
-            unavailable(format!("the server may not write `{path}`; change the permissions of the file or its folder"))
+            forbidden(format!("the server may not write `{path}`; change the permissions of the file or its folder"))
         }
-        Some(Errno::ACCESS | Errno::PERM) => unavailable(format!("the server may not read `{path}`; change its permissions")),
+        Some(Errno::ACCESS | Errno::PERM) => forbidden(format!("the server may not read `{path}`; change its permissions")),
         // cap-std's words for a path that leaves the directory.
         None if error.kind() == io::ErrorKind::PermissionDenied => outside(&path),
         _ if doing == Doing::Writing => unavailable(format!("`{path}` could not be written; nothing was changed")),

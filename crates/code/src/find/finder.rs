@@ -160,11 +160,6 @@ impl Finder {
         self.state().queue.to_put_again(most)
     }
 
-    /// The approximate memory in bytes of vectors.
-    pub(crate) fn vector_bytes(&self) -> usize {
-        self.state().vectors.bytes()
-    }
-
     pub(super) fn state(&self) -> RwLockReadGuard<'_, State> {
         self.state.read().unwrap_or_else(PoisonError::into_inner)
     }

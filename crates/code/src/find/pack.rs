@@ -108,6 +108,7 @@ impl VectorPack {
     }
 
     /// The number of vectors.
+    #[cfg(test)]
     pub(crate) fn len(&self) -> usize {
         self.lock().places.len()
     }

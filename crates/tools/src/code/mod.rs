@@ -10,6 +10,7 @@ mod query_history;
 mod read_code;
 mod record_decision;
 mod semantic_search;
+mod two_histories;
 mod window;
 mod write_code;
 

@@ -1,21 +1,20 @@
 //! `query_history`
 
 use std::borrow::Cow;
-use std::fmt::{self, Display, Formatter};
 
 use base::limits::{TOOL_ROWS_DEFAULT, TOOL_ROWS_MAX};
 use base::{
-    Cursor, DecisionId, EntityId, Error, FileVersionId, Kind, ObservationId, Page, PageRequest, Result, Scope, SessionId,
-    Timestamp, TokenId, TripletId,
+    DecisionId, EntityId, Error, FileVersionId, Kind, ObservationId, PageRequest, Result, Scope, SessionId, TokenId, TripletId,
 };
 use code::{Codebase, PastChange, PastFilter};
 use guard::{Capability, Effect, Spec};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use knowledge::{KnowledgeChange, KnowledgeHistory};
+use knowledge::KnowledgeChange;
 
-use super::{after, bad_cursor, path, time, yes};
+use super::two_histories::{HistoryOfKnowledge, Place, places};
+use super::{after, path, time, yes};
 use crate::reply::{Answer, NOTICE};
 use crate::tool::{Call, Tool};
 
@@ -57,7 +56,7 @@ struct TimeRange {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
-enum ChangeType {
+pub(super) enum ChangeType {
     Create,
     Update,
     Delete,
@@ -177,7 +176,10 @@ impl Listed<'_> {
         }
         let (file, symbol) = id.split_once('#').map_or((id, None), |(file, symbol)| (file, Some(symbol.to_owned())));
         let page = page()?;
-        (self.filter.path, self.filter.symbol) = (Some(path("entity_id", file)?), symbol);
+        let file = path("entity_id", file)?;
+        // What others did to the file since the last look belongs to its history.
+        self.code.notice(&self.code.read(&file).await?).await?;
+        (self.filter.path, self.filter.symbol) = (Some(file), symbol);
         let found = self.code.past(&self.filter, &page).await?;
         if found.page.items.is_empty() && page.after.is_none() {
             require_known(self.code, &self.filter).await?;
@@ -259,74 +261,12 @@ impl Listed<'_> {
     }
 }
 
-/// Where one of two lists continues.
-struct Place {
-    is_over: bool,
-    cursor: Option<Cursor>,
-}
-
-impl Display for Place {
-    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
-        match &self.cursor {
-            _ if self.is_over => f.write_str("end"),
-            Some(cursor) => f.write_str(&cursor.encode()),
-            None => f.write_str("start"),
-        }
-    }
-}
-
-/// The places of files and of knowledge in a cursor.
-fn places(cursor: Option<&str>) -> Result<[Place; 2]> {
-    let place = |text: &str| match text {
-        "end" => Ok(Place { is_over: true, cursor: None }),
-        "start" => Ok(Place { is_over: false, cursor: None }),
-        text => Ok(Place { is_over: false, cursor: after(Some(text))? }),
-    };
-    let (files, knowledge) = cursor.map_or(Some(("start", "start")), |cursor| cursor.split_once('~')).ok_or_else(bad_cursor)?;
-    Ok([place(files)?, place(knowledge)?])
-}
-
 /// Whether an id belongs to something that memory or the graph knows.
 fn is_known_id(id: &str) -> bool {
     ObservationId::parse(id).is_some()
         || TripletId::parse(id).is_some()
         || EntityId::parse(id).is_some()
         || DecisionId::parse(id).is_some()
-}
-
-/// The history of what memory and the graph know.
-struct HistoryOfKnowledge {
-    history: KnowledgeHistory,
-    filter: knowledge::HistoryFilter,
-    /// Whether no change that can happen to knowledge is asked for.
-    is_left_out: bool,
-}
-
-impl HistoryOfKnowledge {
-    fn new(call: &Call<'_>, (since, until): (Option<Timestamp>, Option<Timestamp>), asked: &[ChangeType]) -> Result<Self> {
-        let types: Vec<_> = asked.iter().filter_map(|kind| knowledge::ChangeType::parse(kind.word())).collect();
-        let is_left_out = types.is_empty() && !asked.is_empty();
-        let history = KnowledgeHistory::new(call.permit.rows().clone(), call.project()?, call.services.clock.clone());
-        Ok(Self { history, filter: knowledge::HistoryFilter { since, until, types }, is_left_out })
-    }
-
-    /// The history of one thing, if this project has it.
-    async fn of(&self, id: &str, page: &PageRequest) -> Result<Option<Page<KnowledgeChange>>> {
-        let found = self.history.history_of(id, &self.filter, page).await?;
-        Ok(found.map(|found| if self.is_left_out { Page { items: Vec::new(), next: None } } else { found }))
-    }
-
-    /// What a session, or everyone, wrote.
-    async fn written(&self, session: Option<&str>, page: &PageRequest) -> Result<Page<KnowledgeChange>> {
-        let nothing = Page { items: Vec::new(), next: None };
-        if self.is_left_out {
-            return Ok(nothing);
-        }
-        match session {
-            None => self.history.history_of_project(&self.filter, page).await,
-            Some(session) => Ok(self.history.history_of(session, &self.filter, page).await?.unwrap_or(nothing)),
-        }
-    }
 }
 
 fn no_such() -> Error {
@@ -345,7 +285,7 @@ async fn require_known(code: &Codebase<guard::Change>, filter: &PastFilter) -> R
 }
 
 impl ChangeType {
-    fn word(self) -> &'static str {
+    pub(super) fn word(self) -> &'static str {
         code::ChangeType::from(self).word()
     }
 }

@@ -133,7 +133,7 @@ impl Tool for ReadCode {
         let code = call.code().await?;
         let file = code.read(&path("path", &input.path)?).await?;
         let is_there = !matches!(file.content, FileContent::Missing);
-        let version = if file.sha256.is_some() { code.notice(&file).await? } else { 0 };
+        let version = code.notice(&file).await?;
         let dependencies = match input.include_dependencies && is_there {
             true => {
                 let complete = code.coverage().index.is_complete;

@@ -21,7 +21,8 @@ fn signal(hit: &Value, name: &str) -> f64 {
 /// Sets the time of a file's last change on disk.
 fn set_changed(workspace: &Workspace<'_>, path: &str, ago: Duration) {
     let file = std::fs::File::options().write(true).open(workspace.root.join(path)).unwrap();
-    file.set_modified(SystemTime::now() - ago).unwrap();
+    let now = u64::try_from(base::Clock::system().now().ms()).unwrap();
+    file.set_modified(SystemTime::UNIX_EPOCH + Duration::from_millis(now) - ago).unwrap();
 }
 
 both_engines! {

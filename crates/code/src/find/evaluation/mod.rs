@@ -28,6 +28,7 @@ use super::rank::{CodeWeights, SearchTypes, Surroundings};
 const SEED: u64 = 0x5eed;
 
 /// A tree of files and questions about it.
+#[derive(Debug)]
 pub struct EvaluationSet {
     /// Paths and passages.
     files: Vec<(String, Vec<Passage>)>,
