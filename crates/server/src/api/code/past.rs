@@ -201,7 +201,6 @@ async fn history(
         None => None,
     };
     let filter = PastFilter {
-        session: None,
         path,
         symbol: asked.symbol.map(|symbol| symbol.0),
         session: asked.session_id.map(|session| session.0),
