@@ -82,7 +82,7 @@ impl Codebases {
     /// The code of a project. The first caller opens it; the background builds its index, and answers say how far it is.
     ///
     /// # Errors
-    /// `unavailable` if the project's root is gone or cannot be read.
+    /// `conflict` if the project's root is gone or cannot be read.
     pub async fn of<R: AsRef<OrgStore>>(&self, rows: R, project: ProjectId, root: Option<&str>) -> Result<Codebase<R>> {
         let key = (*rows.as_ref().org(), project);
         let known = self.places().get(&key).cloned();

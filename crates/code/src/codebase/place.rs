@@ -80,7 +80,8 @@ impl Opening {
 }
 
 fn gone(error: &io::Error) -> Error {
-    Error::new(base::Kind::Unavailable, "the project's root cannot be read; ask the operator to restore it").logged(error)
+    // The caller must see these words, so it is not `unavailable`.
+    Error::new(base::Kind::Conflict, "the project's root cannot be read; ask the operator to restore it").logged(error)
 }
 
 impl Place {

@@ -62,5 +62,5 @@ pub(crate) fn not_a_file(path: &CodePath) -> Error {
 /// The error for a root that is gone.
 pub(crate) fn vanished() -> Error {
     let words = "the project's folder was moved or removed; put it back, or give the project another root";
-    Error::new(Kind::Unavailable, words)
+    Error::new(Kind::Conflict, words)
 }

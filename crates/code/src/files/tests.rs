@@ -223,13 +223,13 @@ fn a_killed_write_leaves_the_old_or_the_new_content() {
 fn a_root_that_is_gone_or_another_one_is_reported() {
     let (folder, root) = folders();
     write(&root, "a", "x").unwrap();
-    assert_eq!(Root::open(&folder.path().join("nowhere")).map(drop).unwrap_err().kind(), Kind::Unavailable);
+    assert_eq!(Root::open(&folder.path().join("nowhere")).map(drop).unwrap_err().kind(), Kind::Conflict);
     fs::rename(folder.path().join("root"), folder.path().join("moved")).unwrap();
     for _ in 0..2 {
-        assert_eq!(root.read(&path("b"), 10).unwrap_err().kind(), Kind::Unavailable);
-        assert_eq!(root.stat(&path("b")).unwrap_err().kind(), Kind::Unavailable);
-        assert_eq!(write(&root, "a", "y").unwrap_err().kind(), Kind::Unavailable);
-        assert_eq!(root.remove(&path("a"), None).unwrap_err().kind(), Kind::Unavailable);
+        assert_eq!(root.read(&path("b"), 10).unwrap_err().kind(), Kind::Conflict);
+        assert_eq!(root.stat(&path("b")).unwrap_err().kind(), Kind::Conflict);
+        assert_eq!(write(&root, "a", "y").unwrap_err().kind(), Kind::Conflict);
+        assert_eq!(root.remove(&path("a"), None).unwrap_err().kind(), Kind::Conflict);
         let _ = fs::create_dir(folder.path().join("root"));
     }
     assert_eq!(fs::read(folder.path().join("moved/a")).unwrap(), b"x");

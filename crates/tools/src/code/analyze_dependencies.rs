@@ -128,7 +128,7 @@ impl Tool for AnalyzeDependencies {
             Algorithm::Dijkstra => code::Algorithm::Dijkstra,
             Algorithm::Dfs => code::Algorithm::Dfs,
         };
-        let file = path("path", &input.path)?;
+        let file = code.real(&path("path", &input.path)?).await?;
         let (asked, depth, external) = (file.clone(), input.max_depth, input.include_external);
         let found =
             code.ask(Some(&file), move |snapshot| snapshot.analyze(asked.as_str(), analysis, depth, external, algorithm)).await?;

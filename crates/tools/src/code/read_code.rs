@@ -108,8 +108,10 @@ struct Dependencies {
     exports: Vec<String>,
     /// Files that import the file.
     imported_by: Vec<String>,
-    /// Whether every file of the project is indexed. While it is not, imports may lead nowhere and importers may be missing.
-    complete: bool,
+    /// Not every file of the project is indexed yet, so imports may lead nowhere and importers may be missing.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    #[schemars(default)]
+    incomplete: bool,
 }
 
 impl Tool for ReadCode {
@@ -136,8 +138,8 @@ impl Tool for ReadCode {
         let version = code.notice(&file).await?;
         let dependencies = match input.include_dependencies && is_there {
             true => {
-                let complete = code.coverage().index.is_complete;
-                code.dependencies(&file.path).await?.map(|found| Dependencies { complete, ..Dependencies::from(found) })
+                let incomplete = !code.coverage().index.is_complete;
+                code.dependencies(&file.path).await?.map(|found| Dependencies { incomplete, ..Dependencies::from(found) })
             }
             false => None,
         };
@@ -187,7 +189,7 @@ impl From<code::Dependencies> for Dependencies {
     fn from(found: code::Dependencies) -> Self {
         let mut imports: Vec<String> = found.imports.into_iter().map(|edge| edge.to).collect();
         imports.dedup();
-        Self { imports, exports: found.exports, imported_by: found.imported_by, complete: false }
+        Self { imports, exports: found.exports, imported_by: found.imported_by, incomplete: false }
     }
 }
 

@@ -56,6 +56,8 @@ async fn inspector_finds_no_schema_problem() {
     let packages = packages().await;
     let crib = Crib::start(Engine::Sqlite).await;
     let session = crib.tenant().await.session().await;
+    // Some tools are listed only where there is code.
+    session.call("write_code", json!({"path": "a.py", "content": "a = 1\n", "reason": "code"})).await.result();
     let target = Target { door: "session", url: session.url, credential: session.key, refusal: -32003 };
     for era in ["legacy", "modern"] {
         let (listed, said) = ask(&crib, &packages, &target, era, &["--method", "tools/list", "--strict"]).await;
