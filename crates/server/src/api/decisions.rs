@@ -15,7 +15,7 @@ use super::in_project::InProject;
 use super::page::{After, Page, Rows, query, request, shown};
 use super::path::Id;
 use super::rights::MemoryRead;
-use super::text::{AuthorName, Question};
+use super::text::{AuthorName, Label};
 use super::wire::{DecisionId, ObservationId, Time};
 use crate::state::Shared;
 
@@ -92,7 +92,7 @@ struct DecisionsQuery {
     session_id: Option<AuthorName>,
     since: Option<Time>,
     until: Option<Time>,
-    text: Option<Question>,
+    text: Option<Label>,
     limit: Option<Rows>,
     cursor: Option<After>,
 }
@@ -104,7 +104,7 @@ impl IntoParams for DecisionsQuery {
             query("sessionId", "Only decisions from this session.", AuthorName::schema()),
             query("since", "Only decisions at or after this time.", Time::schema()),
             query("until", "Only decisions before this time.", Time::schema()),
-            query("text", "Only decisions with this word or phrase in their texts.", Question::schema()),
+            query("text", "Only decisions with this word or phrase in their texts.", Label::schema()),
         ];
         parameters.extend(Page::into_params(&place));
         parameters

@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 
 use knowledge::rounded;
 
-use super::{Coverage, coverage, five, path, similarity, yes};
+use super::{Coverage, five, path, similarity, yes};
 use crate::reply::Answer;
 use crate::tool::{Call, Tool};
 
@@ -136,9 +136,11 @@ impl Tool for ReadCode {
         let file = code.read(&path("path", &input.path)?).await?;
         let is_there = !matches!(file.content, FileContent::Missing);
         let version = code.notice(&file).await?;
+        // Before the questions, so that the answers cover at least this much.
+        let covered = code.coverage();
         let dependencies = match input.include_dependencies && is_there {
             true => {
-                let incomplete = !code.coverage().index.is_complete;
+                let incomplete = !covered.index.is_complete;
                 code.dependencies(&file.path).await?.map(|found| Dependencies { incomplete, ..Dependencies::from(found) })
             }
             false => None,
@@ -148,7 +150,7 @@ impl Tool for ReadCode {
                 let found = code.similar_files(&file.path, input.semantic_similarity_threshold as f32).await?;
                 Some(SemanticContext {
                     similar_files: found.into_iter().map(SimilarFile::from).collect(),
-                    coverage: coverage(&code),
+                    coverage: Coverage::from(covered),
                 })
             }
             false => None,
