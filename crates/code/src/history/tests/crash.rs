@@ -95,7 +95,7 @@ testkit::both_engines! {
             let files = Files::Disk(Arc::new(root.with_steps(Steps { at: Some(Arc::new(failing)), kills: false })));
             let history = History { files, ..project.history.clone() };
             let error = history.write(&author("two"), new("a", "new\n"), |_| Ok(())).await.unwrap_err();
-            assert_eq!(error.kind(), base::Kind::Unavailable);
+            assert_eq!(error.kind(), base::Kind::Conflict);
             let newest = project.versions(None).await.remove(0);
             assert_eq!(newest.state, State::Done);
             assert_eq!(Some(project.content("a", newest.number).await), project.now("a").await, "{fails:?}");
