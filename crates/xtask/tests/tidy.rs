@@ -31,7 +31,7 @@ const MAY_DEPEND_ON: &[(&str, &[&str])] = &[
     ("tools", &["base", "code", "guard", "kits", "knowledge", "mcp"]),
     ("server", &["audit", "base", "code", "guard", "kits", "knowledge", "mcp", "policy", "search", "store", "tools"]),
     ("bench", &["audit", "base", "graph", "search", "store", "syntax"]),
-    ("cli", &["audit", "base", "bench", "guard", "knowledge", "mcp", "policy", "search", "server", "store"]),
+    ("cli", &["audit", "base", "bench", "code", "guard", "knowledge", "mcp", "policy", "search", "server", "store"]),
     ("testkit", &["base", "store"]),
     ("xtask", &["base", "guard", "mcp", "server", "tools"]),
 ];

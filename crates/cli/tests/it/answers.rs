@@ -10,6 +10,8 @@ use crate::support::{Crib, Engine, Reply, Session, Tenant, both_engines, call, m
 
 /// Every tool, with arguments that give the longest answer, and whether the answer quotes text from agents.
 fn calls(things: &Things) -> Vec<(&'static str, Value, bool)> {
+    let written = json!({"path": "src/cart.py", "content": "import json\nfrom here import was_here\n\n\ndef cart():\n    return was_here()\n",
+                   "reason": "carts\nin Redis"});
     let kit = |bricks: bool, readiness: bool| json!({"kit_id": things.kit, "include_bricks": bricks, "include_publish_readiness": readiness});
     let fact = |target: &str, functional: bool| {
         json!({"source": {"name": "Checkout\nService", "type": "service"}, "relationship": "depends on", "target": {"name": target},
@@ -39,12 +41,7 @@ fn calls(things: &Things) -> Vec<(&'static str, Value, bool)> {
                    "confidence": 0.9, "alternatives": ["PostgreSQL"], "impact": "medium"}),
             false,
         ),
-        (
-            "write_code",
-            json!({"path": "src/cart.py", "content": "import json\nfrom here import was_here\n\n\ndef cart():\n    return was_here()\n",
-                   "reason": "carts\nin Redis"}),
-            false,
-        ),
+        ("write_code", written, false),
         ("read_code", json!({"path": "src/cart.py", "include_history": true, "semantic_similarity_threshold": 0}), false),
         ("read_code", json!({"path": "src/nothing.py"}), false),
         ("analyze_dependencies", json!({"path": "src/cart.py", "include_external": true}), false),

@@ -114,8 +114,8 @@ fn wrong_columns(sql: &str) -> Option<String> {
             // It asks whether there is a row. Nothing is read.
             return None;
         }
-        let is_plain = |letter: char| letter.is_ascii_lowercase() || letter == '_';
-        if name.is_empty() || !name.chars().all(is_plain) {
+        let is_plain = |letter: char| letter.is_ascii_lowercase() || letter.is_ascii_digit() || letter == '_';
+        if !name.starts_with(|letter: char| letter.is_ascii_lowercase()) || !name.chars().all(is_plain) {
             return Some(format!("`{column}` has no name"));
         }
         if seen.contains(&name) {
