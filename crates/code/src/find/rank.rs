@@ -45,7 +45,7 @@ pub(crate) struct CodeWeights {
 
 impl Default for CodeWeights {
     fn default() -> Self {
-        Self { keyword: 1.0, vector: 1.0, identifier: 3.0, sibling: 0.15, graph: 0.1, dependency: 0.1, temporal: 0.1 }
+        Self { keyword: 1.4, vector: 1.0, identifier: 3.0, sibling: 0.15, graph: 0.1, dependency: 0.1, temporal: 0.1 }
     }
 }
 

@@ -39,14 +39,25 @@ impl Budget {
     }
 }
 
-/// The paths and texts of the files that the index would search.
-pub(super) fn read(folder: &Path) -> Result<Vec<(String, String)>> {
+/// A folder and the paths of the files in it that the index would search.
+fn open(folder: &Path) -> Result<(Folder, Vec<String>)> {
     let unreadable = |error| Error::invalid("folder", format!("cannot read `{}`: {error}", folder.display()));
     let opened = Folder::open(folder).map_err(unreadable)?;
     let listing = opened.list(None, &AtomicBool::new(false)).map_err(unreadable)?;
+    Ok((opened, listing.files.into_iter().map(|(path, _)| path).collect()))
+}
+
+/// The paths of the files that the index would search.
+pub(super) fn list(folder: &Path) -> Result<Vec<String>> {
+    Ok(open(folder)?.1)
+}
+
+/// The paths and texts of the files that the index would search.
+pub(super) fn read(folder: &Path) -> Result<Vec<(String, String)>> {
+    let (opened, paths) = open(folder)?;
     let mut budget = Budget::default();
     let mut files = Vec::new();
-    for (path, _) in listing.files {
+    for path in paths {
         // A file that cannot be read, is very large or is binary is not searched.
         let Ok((_, Content::Bytes(bytes))) = opened.read(&path, FILE_BYTES_MAX) else { continue };
         if let Some(text) = String::from_utf8(bytes).ok().filter(|text| !text.contains('\0')) {

@@ -8,7 +8,7 @@ use base::{Error, Result};
 
 use super::super::passage::{Passage, beginning};
 use super::documented::passages_of;
-use super::files::Budget;
+use super::files::{self, Budget};
 use super::{EvaluationQuestion, EvaluationSet, Unit};
 use crate::git::{Bounds, Content, LogFilter, Repository};
 
@@ -37,22 +37,23 @@ pub(super) fn read(folder: &Path) -> Result<EvaluationSet> {
     let none = || Error::invalid("history", format!("`{}` is not a git repository with commits", folder.display()));
     let repository = Repository::discover(folder).ok_or_else(none)?;
     let head = repository.head()?.ok_or_else(none)?;
-    let (changes, paths) = log(&repository)?;
+    let (changes, mut paths) = log(&repository)?;
+    // A very large commit does not list all of its files, and a shallow clone does not have all commits.
+    paths.extend(files::list(folder)?);
     let mut budget = Budget::default();
-    let mut files = Vec::new();
+    let mut texts = Vec::new();
     for path in paths {
         // A file that is gone, a binary and a very large file are not searched.
         if let Content::Text(text) = repository.text_at(&path, &head)? {
             budget.take(text.len())?;
             let passages = passages_of(&path, &text);
-            files.push((path, passages));
+            texts.push((path, passages));
         }
     }
-    Ok(changed(files, changes))
+    Ok(changed(texts, changes))
 }
 
-/// The changes of all commits besides merges, newest first, and every path that they name. Each file of a tree was changed by a commit,
-/// so no other list of files is needed.
+/// The changes of all commits besides merges, newest first, and every path that they name.
 fn log(repository: &Repository) -> Result<(Vec<RecordedChange>, BTreeSet<String>)> {
     let mut filter = LogFilter { bounds: PAGE, ..LogFilter::default() };
     let (mut changes, mut paths, mut commits) = (Vec::new(), BTreeSet::new(), 0);
@@ -129,5 +130,25 @@ mod tests {
         assert!(is_searched("src/a.rs") && !is_searched(".github/a.yml") && !is_searched("src/.a"));
         let folder = tempfile::tempdir().unwrap();
         assert!(read(folder.path()).unwrap_err().message().contains("is not a git repository"));
+    }
+
+    #[test]
+    fn files_of_a_very_large_commit_are_searched() {
+        let folder = tempfile::tempdir().unwrap();
+        let git = |arguments: &[&str]| {
+            let identity = ["-c", "user.name=Ann", "-c", "user.email=ann@example.org"];
+            let mut command = std::process::Command::new("git");
+            let done = command.args(identity).args(arguments).current_dir(folder.path()).output().unwrap();
+            assert!(done.status.success(), "{arguments:?}: {done:?}");
+        };
+        git(&["init", "--quiet"]);
+        for number in 0..1_010 {
+            std::fs::write(folder.path().join(format!("{number}.txt")), format!("{number}\n")).unwrap();
+        }
+        git(&["add", "--all"]);
+        git(&["commit", "--quiet", "--message", "Import all files"]);
+        std::fs::write(folder.path().join("new.txt"), "not committed").unwrap();
+        let set = read(folder.path()).unwrap();
+        assert_eq!((set.files.len(), set.questions.len()), (1_010, 0));
     }
 }
