@@ -263,26 +263,42 @@ impl ProjectIndex {
 
     /// Lists files, and watches their folders. Folders that are new are listed again once they are watched, so that nothing is missed.
     fn list_and_watch(&self, only: Option<&[String]>) -> io::Result<Listing> {
-        let listing = self.files.list(only, &self.stop)?;
-        let mut watch = self.watch.lock().unwrap_or_else(PoisonError::into_inner);
-        if only.is_none() && watch.is_none() {
+        let mut listing = self.files.list(only, &self.stop)?;
+        // A folder that was removed and made again is not watched any more.
+        if let Some(watching) = self.lock_watch().as_mut() {
+            only.unwrap_or_default().iter().for_each(|path| watching.forget(path));
+        }
+        // A listing that follows new watches may find folders that were made just before them.
+        while !self.watch_folders(only.is_none(), &listing.folders) && !self.stop.load(Ordering::Relaxed) {
+            listing = self.files.list(only, &self.stop)?;
+        }
+        Ok(listing)
+    }
+
+    /// Watches folders. Returns whether nothing can have happened in them unseen: they were watched before, or nothing is watched.
+    fn watch_folders(&self, is_whole: bool, folders: &[String]) -> bool {
+        let mut watch = self.lock_watch();
+        if is_whole && watch.is_none() {
             *watch = self.files.folder().and_then(|root| Watch::new(root, &self.waiting));
         }
-        let Some(watching) = watch.as_mut() else { return Ok(listing) };
-        // A folder that was removed and made again is not watched any more.
-        only.unwrap_or_default().iter().for_each(|path| watching.forget(path));
-        let following = match watching.add(&listing.folders) {
-            Ok(0) => return Ok(listing),
-            Ok(_) => Following::Events,
+        let Some(watching) = watch.as_mut() else { return true };
+        match watching.add(folders) {
+            Ok(0) => true,
+            Ok(_) => {
+                self.lock_progress().following = Following::Events;
+                false
+            }
             Err(error) => {
                 tracing::warn!(%error, "changes of a project's files cannot be watched; they are found by listings");
                 *watch = None;
-                Following::Listings
+                self.lock_progress().following = Following::Listings;
+                true
             }
-        };
-        drop(watch);
-        self.lock_progress().following = following;
-        self.files.list(only, &self.stop)
+        }
+    }
+
+    fn lock_watch(&self) -> MutexGuard<'_, Option<Watch>> {
+        self.watch.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Keeps the state on disk, if it changed.
