@@ -83,7 +83,9 @@ fn every_tool_is_in_each_list_of_the_checklist() {
     for name in names {
         assert!(reference.contains(&format!("## {name}\n")), "docs/tools.md lacks {name}");
         assert!(menu.contains(&format!("name: \"{name}\"")), "the menu lacks {name}");
-        let is_called = [" ", "\n"].iter().any(|end| answers.contains(&format!("\"{name}\",{end}")));
+        // A short call is on one line. A long one has its name on a line of its own.
+        let calls = [format!("(\"{name}\", "), format!("(\n            \"{name}\",\n")];
+        let is_called = calls.iter().any(|call| answers.contains(call));
         assert!(is_called, "the answers lack {name}");
     }
 }
